@@ -19,7 +19,7 @@ ITEMS = 20_000
 RATE = 0.01
 INTRO = f"""\
 `bench/streams.py target/release/truebloom > docs/STREAMS.md` makes this page. The streams were
-fixed before the seed, which is 1.
+defined before the seed 1 was chosen.
 
 Every filter is made for {ITEMS:,} lines and a rate of {100 * RATE:g}%. The columns of the table:
 
@@ -28,9 +28,10 @@ Every filter is made for {ITEMS:,} lines and a rate of {100 * RATE:g}%. The colu
   phase the long-run average, with two phases the rate of every new line.
 - *Brand-new* is the number of lines whose key did not occur before. *Lost* is the number of
   brand-new lines that were not printed, and *share* is their share of all brand-new lines.
-- *Average* is the filter's own estimate of its average rate. *Expected* is its estimate of the
-  number of first lines that were lost, including forgotten lines that came again. *At most* is its
-  upper bound on that number, with a confidence of 99.9999%.
+- *Average* is the filter's own estimate of its average rate. *Expected* is the filter's estimate of
+  the number of lost first occurrences, including those of forgotten lines that came again. *At
+  most* is the filter's upper bound on the number that *expected* estimates, with a confidence of
+  99.9999%.
 
 With one phase, the share of lost lines among the brand-new lines can exceed the promised rate, if
 brand-new lines come late in a cycle. The expected average over all lines that are new to a cycle
@@ -44,13 +45,13 @@ def new():
 
 
 def periodic():
-    """20,000 keys come again and again in the same order, and every fifth line is new. So 24,999 other keys come before a key repeats, more than the filter remembers."""
+    """20,000 keys come again and again in the same order, and every fifth line is new. Between two occurrences of a key come 24,999 other keys, more than the filter remembers."""
     for i in range(LINES):
         yield LINES + i if i % 5 == 0 else i % 25_000
 
 
 def hot_first():
-    """29 periods of 20,283 lines: 2% are new, then 88% come from a fixed set, and then 10% are new."""
+    """The stream has 29 periods of 20,283 lines. In each period, 2% are new, then 88% come from a fixed set, and then 10% are new."""
     fresh = 10_000_000
     for _ in range(LINES // 20_283):
         for count, hot in [(405, False), (17_849, True), (2_029, False)]:
@@ -67,7 +68,7 @@ def tripled():
 
 
 def sorted_passes():
-    """Several passes over sorted keys; in each pass, a tenth of the keys are new."""
+    """The stream consists of several passes over sorted keys; in each pass, a tenth of the keys are new."""
     fresh = 0
     for start in range(LINES // 24_000):
         keys = [10 * i for i in range(21_600)]

@@ -88,7 +88,7 @@ def equal_rates(n, ours, make, name):
     members, strangers = texts_of("org", n), texts_of("net", STRANGERS)
     ours.update(members)
     hits, asked, other, passed = ours.count_contained(strangers), RATE, None, 0
-    say(f"| truebloom, requested rate {RATE:.4%}, proven to be at most this | {hits / STRANGERS:.4%} | |")
+    say(f"| truebloom, requested rate {RATE:.4%}, proven not to be exceeded | {hits / STRANGERS:.4%} | |")
     for _ in range(5):
         other = make(asked, members)
         passed = sum(text in other for text in strangers)
@@ -111,7 +111,7 @@ def beside_rbloom(n, layout, threads):
 
     _, theirs = equal_rates(n, mine, make, "rbloom")
     portable = rbloom.Bloom(n, RATE, hash_for_rbloom.hash_of)
-    say(f"\nBits per key: {mine.bits / n:.2f}, rbloom {theirs.size_in_bits / n:.2f}.")
+    say(f"\nBits per key: truebloom {mine.bits / n:.2f}, rbloom {theirs.size_in_bits / n:.2f}.")
 
     texts, others = texts_of("org", n), texts_of("net", n)
     column, other_column = pa.array(texts), pa.array(others)
@@ -218,21 +218,21 @@ def beside_spark():
     say("\n| keys | built by truebloom, s | built by the JVM, s | times as fast | a million queries by `contains`, s |\n|---|---|---|---|---|")
     [say(line) for line in lines]
     capped = spark.range(10)._jdf.stat().bloomFilter("id", 20_000_000, RATE).bitSize()
-    say(f"\nThe JVM's filter for 20 million keys has {capped:,} bits, because its size is limited without a message; truebloom's has {BloomFilter(20_000_000, RATE).bits:,}.")
+    say(f"\nThe JVM's filter for 20 million keys has {capped:,} bits, because Spark limits its size without a message; truebloom's filter has {BloomFilter(20_000_000, RATE).bits:,}.")
     spark.stop()
 
 
 ACCOUNT = """
 ## The goals, and what limits the speed
 
-There were three goals, all compared with rbloom: a batch from Arrow is at least 10 times as fast as a loop of `add`, and 2.5 times as fast as `update`; a single `in` takes at most as long.
+There were three goals, all compared with rbloom: `update` from an Arrow column is at least 10 times as fast as a loop of rbloom's `add`; it is at least 2.5 times as fast as rbloom's `update`; a single `in` takes at most as long as rbloom's.
 
-- *Data in a column* (the first table of each layout): `update` is much more than 2.5 times as fast as rbloom's `update` in both layouts. Compared with a loop of `add`, it is about 10 times as fast in the layout `lines` (9.4 to 10.4 times in four runs), and 7.6 to 7.8 times in the layout `spread`. Compared with a loop of `in`, `contains_many` of a column is more than 10 times as fast in the layout `lines`; in the layout `spread`, only for keys that are not contained.
-- *A list of texts that Python has already hashed*: neither goal is reached. rbloom then hashes nothing, but reads the stored hash of each object. truebloom hashes the text itself, because the stored hash differs between processes. With a hash that is the same in all processes, rbloom takes about fifty times as long as truebloom.
-- *What takes truebloom's time*, by `perf` on an unstripped build (processor cycles within the package, `spread` / `lines`): setting and counting bits 48% / 48%, XXH3 with 128 bits 24% / 32%, exactly uniform positions 17% / 7%, reading offsets and strings of the column 8% / 10%. About nine tenths are the crate's own hash, positions and memory, which are measured in `bench/record`. Reading a column's strings without an intermediate block of keys took the same time, so it was not adopted.
-- *`threads=2`* uses a second thread for hashing. Its gain was not measured, because that needs an idle machine (`--threads`).
-- *A single `in`* takes at most as long as in rbloom in both layouts, although it hashes the text each time.
-- *Spark*: building a filter takes equally long. The JVM's filter has no interface for Python, no sizes above 8 MiB, and no file that other programs read.
+- *Data in a column* (the first table of each layout): `update` is much more than 2.5 times as fast as rbloom's `update` in both layouts. Compared with a loop of `add`, `update` is about 10 times as fast in the layout `lines` (9.4 to 10.4 times in four runs), and 7.6 to 7.8 times as fast in the layout `spread`. Compared with a loop of `in`, `contains_many` of a column is more than 10 times as fast in the layout `lines`. In the layout `spread`, it is more than 10 times as fast only for keys that are not contained.
+- *A list of texts that Python has already hashed*: neither goal is reached. In this case, rbloom hashes nothing, but reads the stored hash of each object. truebloom hashes each text itself, because the stored hash differs between processes. With a hash that is the same in all processes, rbloom takes about fifty times as long as truebloom.
+- *Where truebloom spends its time*, measured with `perf` on an unstripped build (processor cycles within the package, `spread` / `lines`): setting and counting bits 48% / 48%, XXH3 with 128 bits 24% / 32%, exactly uniform positions 17% / 7%, reading offsets and strings of the column 8% / 10%. About nine tenths of the time are spent on hashing, on positions and on memory in the Rust crate; `bench/record` has measurements of these parts. Reading a column's strings without an intermediate block of keys took the same time, so this change was not adopted.
+- *`threads=2`* uses a second thread for hashing. The gain of a second thread was not measured, because this measurement needs an idle machine (`--threads`).
+- *A single `in`* takes at most as long as in rbloom in both layouts, although truebloom hashes the text each time.
+- *Spark*: building a filter takes as long as building the JVM's filter. The JVM's filter has no interface for Python, no sizes above 8 MiB, and no file that other programs read.
 """
 
 
@@ -245,7 +245,7 @@ def main():
     given = parser.parse_args()
     say("# The Python package compared with others\n")
     arguments = " ".join(sys.argv[1:])
-    say(f"{processor()}, Python {platform.python_version()}, {time.strftime('%Y-%m-%d')}. Made by `python3 python/bench/compare.py {arguments}`, whose docstring says how it measures.")
+    say(f"{processor()}, Python {platform.python_version()}, {time.strftime('%Y-%m-%d')}. Made by `python3 python/bench/compare.py {arguments}`. The docstring of this program describes the measurements.")
     for layout in ("spread", "lines"):
         beside_rbloom(given.keys, layout, given.threads)
     beside_pybloom()

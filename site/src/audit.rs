@@ -353,7 +353,7 @@ mod tests {
         let row = crate::answer("audit/row\nlib=dcso\nn=1000\np=1e-6\nqueries=1M");
         assert!(row.contains("NaN NaN dcso (too short)") && row.contains("simulation, too short ("), "{row}");
         let one = crate::answer(&format!("audit\n{asked}"));
-        assert!(one.contains("too short; the rate is below 4.44%"), "{one}");
+        assert!(one.contains("simulation too short; the rate is below 4.44%"), "{one}");
         assert!(one.contains("truebloom audit dcso -n 1k -p 1e-6 --simulate 200M"), "{one}");
         let rows = "given.dcso=1e-6 1.4e-6 NaN NaN dcso (too short)";
         let chart = crate::answer(&format!("audit/chart\nn=1000\np=1e-6\n{rows}"));

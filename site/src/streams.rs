@@ -9,8 +9,8 @@ use truebloom_math::recycling::{Design, Mode, SizedDesign, blocked_capacity, blo
 use truebloom_math::{BLOCK_BITS, Error, Layout, Rate, Variant};
 use truebloom_plot::{Axis, Chart, Mark, Series};
 use truebloom_report::charts::RATE;
-use truebloom_report::designs::{Designs, MOST_REMEMBERED, Today, held, held_in_words, items_in};
-use truebloom_report::read;
+use truebloom_report::designs::{Designs, FORGET, Today, held, held_in_words, items_in, remembered};
+use truebloom_report::read::{self, Span};
 use truebloom_report::show::{bytes, count, plural, rate as number, significant};
 
 /// The goal, which is in one of three fields.
@@ -27,7 +27,7 @@ enum Goal {
 struct Asked {
     rate: Rate,
     goal: Goal,
-    forget: Rate,
+    forget: f64,
     /// New items per second, if times are given.
     arrival: Option<f64>,
     /// The number of seconds to remember, if a time was given.
@@ -40,11 +40,15 @@ fn asked(question: &mut Question<'_>) -> Result<Asked, Json> {
     let items = question.read("n", read::items);
     let arrival = question.read("arrival", read::per_second);
     let forget = question.read("forget", read::rate);
-    let seconds = read::time(question.text("remember")).ok().map(|time| time.as_secs_f64());
-    let gap = match seconds {
-        // `10M` is a number of items, `10m` is ten minutes.
-        Some(seconds) => time_in_items(question, seconds, arrival),
-        None => question.read("remember", gap),
+    let span = question.read("remember", |text| read::span(text, "new items"));
+    let seconds = match span {
+        Some(Span::Time(time)) => Some(time.as_secs_f64()),
+        _ => None,
+    };
+    let gap = match span {
+        Some(Span::Time(time)) => time_in_items(question, time.as_secs_f64(), arrival),
+        Some(Span::Items(items)) => remembered(items).map_err(|error| question.wrong("remember", error)).ok(),
+        None => None,
     };
     if items == Some(0) {
         question.wrong("n", "items is 0, but must be at least 1");
@@ -79,10 +83,7 @@ fn asked(question: &mut Question<'_>) -> Result<Asked, Json> {
         }
     };
     let Some(rate) = rate else { return Err(object! { "hint": "Give the share of new items that may be taken for repeats." }) };
-    let forget = match forget {
-        Some(forget) => forget,
-        None => Rate::from_parts(1, -2, 1).map_err(|error| object! { "problem": error.to_string() })?,
-    };
+    let forget = forget.map_or(FORGET, |share| share.to_f64());
     Ok(Asked { rate, goal, forget, arrival, seconds })
 }
 
@@ -103,25 +104,11 @@ fn time_in_items(question: &mut Question<'_>, seconds: f64, arrival: Option<f64>
     remembered(items_in(seconds, arrival)).map_err(|error| question.wrong("remember", error)).ok()
 }
 
-/// Reads the number of new items to remember.
-fn gap(text: &str) -> Result<u64, String> {
-    let items = read::items(text)
-        .map_err(|_| format!("`{text}` is neither a time nor a number of new items; write it as 30s, 10min, 1h, 7d, or as 10M items"))?;
-    remembered(items)
-}
-
-fn remembered(items: u64) -> Result<u64, String> {
-    match items {
-        1..=MOST_REMEMBERED => Ok(items),
-        _ => Err(format!("{} cannot be remembered; choose a number from 1 to 10^15", plural(items, "item"))),
-    }
-}
-
 fn designs(asked: &Asked) -> Result<Designs, Error> {
     match asked.goal {
         Goal::Memory(bits) => Designs::of_bits(bits, &asked.rate, Layout::Spread),
         Goal::Items(items) => Designs::of_items(items, &asked.rate, Layout::Spread),
-        Goal::Remember(gap) => Designs::of_gap(gap, asked.forget.to_f64(), &asked.rate, Layout::Spread),
+        Goal::Remember(gap) => Designs::of_gap(gap, asked.forget, &asked.rate, Layout::Spread),
     }
 }
 
@@ -250,7 +237,7 @@ fn described(asked: &Asked, designs: &Designs) -> Result<Json, Error> {
         Goal::Remember(gap) => {
             let last = remembered_last(asked, gap);
             let of = asked.seconds.map_or(String::new(), |_| format!(" ({})", plural(gap, "new item")));
-            let forgotten = share(asked.forget.to_f64(), 4);
+            let forgotten = share(asked.forget, 4);
             let summary = format!(
                 "A filter of {memory} remembers the items of {last}{of}; at most {forgotten} of them are forgotten sooner. Of the new items, {repeats}."
             );
@@ -396,7 +383,7 @@ fn cards(asked: &Asked, main: &SizedDesign, certain: Option<&SizedDesign>) -> Re
     let text = format!(
         "{}At most {} of the items are forgotten sooner.{none}",
         asked.seconds.map_or(String::new(), |_| format!("In which {} come. ", plural(gap, "new item"))),
-        share(asked.forget.to_f64(), 4)
+        share(asked.forget, 4)
     );
     Ok(vec![card("Remembers", remembered_last(asked, gap), text, "good"), held, third])
 }
@@ -567,7 +554,7 @@ mod tests {
             assert!(kept(&theirs) <= asked.rate.to_f64(), "{fields}: a rate of {}", kept(&theirs));
             if let Goal::Remember(gap) = asked.goal {
                 let forgotten = theirs.design.forgetting().expect("a law").probability(gap).value;
-                assert!(forgotten <= 1.01 * asked.forget.to_f64(), "{fields}: {forgotten} forgotten");
+                assert!(forgotten <= 1.01 * asked.forget, "{fields}: {forgotten} forgotten");
             }
         }
     }
@@ -580,7 +567,8 @@ mod tests {
         assert!(lacking.contains("`1 hour` is a time: write here how many") && lacking.contains("\"field\":\"arrival\""), "{lacking}");
         let wrong = errors("remember=1 hour\narrival=often");
         assert!(wrong.matches("\"field\"").count() == 1 && wrong.contains("`often`"), "{wrong}");
-        assert!(errors("remember=soon").contains("neither a time nor"));
+        assert!(errors("remember=soon").contains("neither a number of new items nor a time"));
+        assert!(errors("remember=10m\narrival=50").contains("could be a time or a number of new items"));
         assert!(errors("remember=1h\narrival=500 a minute").contains("30,000 new items"));
         for fields in ["remember=1 hour\narrival=500 a second", "remember=60min\narrival=30k per minute", "remember=3600s\narrival=500"] {
             let answer = errors(fields);

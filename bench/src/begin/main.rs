@@ -1,13 +1,20 @@
-//! The number of keys from which a batch is faster than single calls: nanoseconds per key, the best
-//! of many rounds, for batches of 1 to 1,024 keys.
+//! Measures from how many keys on a batch is faster than single calls, for batches of 1 to 1,024
+//! keys. Times are nanoseconds per key, the best of many rounds.
 //!
 //! ```text
-//! cargo run --release -p truebloom-bench --bin begin
+//! cargo run --release -p truebloom-bench --bin begin [-- PART_OF_A_NAME...]
 //! ```
+//!
+//! Calls with up to as many keys as `Batches::few` says are single calls in either column. To
+//! measure what `few` should be, let it return 0.
 
 use std::hint::black_box;
 use std::time::Instant;
-use truebloom::{BlockedBloomFilter, BloomFilter, PortableHasher, Seed};
+use truebloom::{
+    AtomicBlockedBloomFilter, AtomicBloomFilter, AtomicScalableFilter, BlockedBloomFilter, BloomFilter, PortableHasher, ScalableFilter,
+    Seed,
+};
+use truebloom_math::Growth;
 
 const ROUNDS: u64 = 1_000;
 
@@ -44,44 +51,68 @@ fn scrambled(number: u64) -> u64 {
     u128::from(hasher().hash_key(&number)) as u64
 }
 
-/// Measures hits, misses and insertions of contained keys, in single calls and in a batch. Each
-/// measurement uses other keys, because keys that were just queried are in cache.
-macro_rules! ways {
-    ($best:ident, $filter:ident, $draw:ident, $items:ident) => {
-        let members = [1, 2, 3, 4].map(|salt| $draw(salt, &|number| number % $items));
-        let strangers = [5, 6].map(|salt| $draw(salt, &|number| number | 1 << 63));
-        let singly = |keys: &[u64]| keys.iter().filter(|key| $filter.contains(*key)).count();
-        $best.time(|| singly(black_box(&members[0])));
-        $best.time(|| $filter.contains_all(black_box(&members[1])));
-        $best.time(|| singly(black_box(&strangers[0])));
-        $best.time(|| $filter.contains_all(black_box(&strangers[1])));
-        $best.time(|| black_box(&members[2]).iter().filter(|key| $filter.insert(*key)).count());
-        $best.time(|| $filter.insert_all(black_box(&members[3])));
-    };
+fn standard(items: u64) -> BloomFilter {
+    BloomFilter::with_hasher(items, 0.01, hasher()).expect("a plan")
 }
 
-fn main() {
-    println!("ns per key: one by one, then as a batch");
-    println!("{:>8} {:>5} | standard: hit, miss, insert | blocked: hit, miss, insert", "bytes", "keys");
-    for bytes in [1u64 << 16, 1 << 20, 1 << 23, 1 << 26] {
-        let items = bytes * 8 / 10;
-        let mut standard = BloomFilter::with_hasher(items, 0.01, hasher()).expect("a plan");
-        let mut blocked = BlockedBloomFilter::with_hasher(items, 0.01, hasher()).expect("a plan");
-        standard.extend(0..items);
-        blocked.extend(0..items);
+fn blocked(items: u64) -> BlockedBloomFilter {
+    BlockedBloomFilter::with_hasher(items, 0.01, hasher()).expect("a plan")
+}
+
+fn growing(items: u64) -> ScalableFilter {
+    ScalableFilter::with_growth(Growth::new("1%".parse().expect("a rate"), items).expect("in range"), hasher()).expect("memory")
+}
+
+/// Measures hits, misses and insertions of contained keys, in single calls and in a batch. Each
+/// measurement uses other keys, because keys that were just queried are in cache.
+macro_rules! measure {
+    ($name:literal, $filter:expr, $bytes:ident, $items:ident) => {
+        let mut filter = $filter;
+        let fill: Vec<u64> = (0..$items).collect();
+        filter.insert_all(&fill);
         for keys in (0..11).map(|power| 1 << power) {
             let mut best = Best::new(keys);
             for round in 0..ROUNDS {
                 let draw = |salt: u64, number: &dyn Fn(u64) -> u64| -> Vec<u64> {
                     (0..keys as u64).map(|key| number(scrambled(salt << 48 | round << 20 | key))).collect()
                 };
+                let members = [1, 2, 3, 4].map(|salt| draw(salt, &|number| number % $items));
+                let strangers = [5, 6].map(|salt| draw(salt, &|number| number | 1 << 63));
                 best.next = 0;
-                ways!(best, standard, draw, items);
-                ways!(best, blocked, draw, items);
+                best.time(|| black_box(&members[0]).iter().filter(|key| filter.contains(*key)).count());
+                best.time(|| filter.contains_all(black_box(&members[1])));
+                best.time(|| black_box(&strangers[0]).iter().filter(|key| filter.contains(*key)).count());
+                best.time(|| filter.contains_all(black_box(&strangers[1])));
+                best.time(|| black_box(&members[2]).iter().filter(|key| filter.insert(*key)).count());
+                best.time(|| filter.insert_all(black_box(&members[3])));
             }
-            let cell = |pair: &[f64]| format!("{:6.1} {:6.1}", pair[0], pair[1]);
-            let cells: Vec<String> = best.times.chunks(2).map(cell).collect();
-            println!("{bytes:>8} {keys:>5} | {} | {}", cells[..3].join(", "), cells[3..].join(", "));
+            let cells: Vec<String> = best.times.chunks(2).map(|pair| format!("{:6.1} {:6.1}", pair[0], pair[1])).collect();
+            println!("{:>16} {:>8} {keys:>5} | {}", $name, $bytes, cells.join(" | "));
+        }
+    };
+}
+
+#[allow(unused_mut, reason = "shared filters are filled without")]
+fn main() {
+    let asked: Vec<String> = std::env::args().skip(1).collect();
+    let is_asked = |name: &str| asked.is_empty() || asked.iter().any(|part| name.contains(part.as_str()));
+    println!("ns per key: one by one, then as a batch");
+    println!("{:>16} {:>8} {:>5} | {:13} | {:13} | {:13}", "filter", "bytes", "keys", "hit", "miss", "insert");
+    for bytes in [1u64 << 16, 1 << 20, 1 << 23, 1 << 26] {
+        let items = bytes * 8 / 10;
+        macro_rules! measure_all {
+            ($($name:literal: $filter:expr;)*) => {
+                $(if is_asked($name) {
+                    measure!($name, $filter, bytes, items);
+                })*
+            };
+        }
+        measure_all! {
+            "standard": standard(items);
+            "blocked": blocked(items);
+            "shared standard": AtomicBloomFilter::from(standard(items));
+            "shared blocked": AtomicBlockedBloomFilter::from(blocked(items));
+            "shared growing": AtomicScalableFilter::from(growing(items));
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The processor time of this thread, which does not include other work on the machine.
 
-/// The time of `run` in nanoseconds, and its result.
+/// Returns the time of `run` in nanoseconds, and its result.
 pub(crate) fn timed<R>(run: impl FnOnce() -> R) -> (f64, R) {
     let start = now();
     let result = run();
@@ -14,7 +14,7 @@ fn now() -> f64 {
     time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
 }
 
-/// On other systems, elapsed time is used instead.
+/// On systems other than Linux, elapsed time is used instead.
 #[cfg(not(target_os = "linux"))]
 fn now() -> f64 {
     use std::sync::OnceLock;

@@ -3,7 +3,7 @@
 
 use truebloom::{Key, KeyWriter};
 
-/// The type of the keys of a run.
+/// The type of the keys with which a run is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Random 64-bit numbers.
@@ -46,14 +46,14 @@ impl Key for Text {
     }
 }
 
-/// Some keys, made before the measurement begins.
+/// Keys that are made before the measurement begins.
 pub(crate) enum Chunk {
     Numbers(Vec<u64>),
     Texts(Vec<Text>),
 }
 
-/// The output of SplitMix64 for a state. It is a bijection, so different numbers give different
-/// keys.
+/// The output of SplitMix64 for a state. The function is a bijection, so different numbers give
+/// different keys.
 pub(crate) fn scramble(number: u64) -> u64 {
     let word = number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,18 +1,18 @@
-//! The limit of the machine: reading independent random cache lines of a buffer, with prefetches.
-//! No filter that reads one line per key can be faster.
+//! The limit of the machine: the speed of reading independent random cache lines of a buffer, with
+//! prefetches. No filter that reads one line per key can be faster.
 
 use crate::arch::{bytes_as_words, prefetch};
 use crate::keys::scramble;
 use memmap2::MmapMut;
 
-/// The number of lines that are being fetched at the same time, as in our batches.
+/// The number of lines that are being fetched at the same time; it equals that of our batches.
 const AHEAD: usize = 256;
 
 /// A buffer on pages of one size.
 pub(crate) struct Limit {
     words: Vec<u64>,
     lines: u64,
-    /// Owns the pages of the map, if the words are not a vector.
+    /// The mapping that owns the pages, unless the words are in a vector.
     map: Option<MmapMut>,
 }
 

@@ -12,7 +12,8 @@ const MARGIN: f64 = 1.15;
 /// The confidence of the interval of the measured rate.
 const CONFIDENCE: f64 = 0.99;
 
-/// The error probability of one test of our own filters; up to a hundred rows together have 1e-6.
+/// The error probability of one test of our own filters; for up to a hundred rows together, it is
+/// at most 1e-6.
 const ALPHA: f64 = 1e-8;
 
 fn measured(row: &Row, table: &Table) -> f64 {

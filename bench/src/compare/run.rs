@@ -9,16 +9,17 @@ use truebloom_math::{Plan, Target};
 /// Keys per chunk.
 const CHUNK: u64 = 16_384;
 
-/// Up to this size, a filter is measured in cache: before its turn, so many random lines of it are
-/// read that nearly the whole filter is in cache. Otherwise the other filters would evict it
-/// between its turns, and the table for the third-level cache would measure memory.
+/// The largest size of a filter that is measured in cache. Before its turn, enough of its random
+/// lines are read to bring nearly the whole filter into cache. Without this, the other filters
+/// would evict the filter between its turns, and the table for the third-level cache would show the
+/// speed of main memory.
 const CACHED: u64 = 16 << 20;
 
 /// Reading three times as many random lines as the filter has leaves 5% of the lines unread.
 const WARMING: u64 = 3;
 
-/// Small filters are filled again and again until this many keys have been inserted, because the
-/// few thousand keys of one filter take too short a time.
+/// Small filters are filled repeatedly until this many keys have been inserted, because filling one
+/// with a few thousand keys is too fast to measure.
 const FILLED: u64 = 2_000_000;
 
 /// The keys that are never inserted have numbers from here on.
@@ -52,9 +53,9 @@ pub(crate) struct Row {
     pub(crate) insert: Time,
     pub(crate) hit: Time,
     pub(crate) miss: Time,
-    /// The number of queried strangers that passed.
+    /// The number of queried keys that were never inserted and passed.
     pub(crate) passed: u64,
-    /// The number of members that did not pass; if it is not 0, the filter is faulty.
+    /// The number of inserted keys that did not pass; if it is not 0, the filter is faulty.
     pub(crate) lost: u64,
     pub(crate) own_rate: Option<f64>,
     pub(crate) proven: Option<f64>,
@@ -107,14 +108,14 @@ pub(crate) fn run(setting: &Setting, only: &[String]) -> Table {
     Table { items, strangers, limit, limit_huge, rows }
 }
 
-/// The number of keys that bring a filter of this size into cache.
+/// Returns the number of keys to query before a filter of this size is in cache.
 fn warming(setting: &Setting) -> u64 {
     if setting.size <= CACHED && !setting.cold { WARMING * setting.size / 64 } else { 0 }
 }
 
-/// Filters take turns of many keys. Only the second half of a turn counts, because the first half
-/// brings the filter into cache. Only the second half of all turns counts, because pages are new
-/// before.
+/// Each filter inserts many keys before it is the turn of the next. In every turn, only the second
+/// half is measured, because the first half brings the filter into cache. Of all turns, only the
+/// second half is measured, because the first half writes to new pages of memory.
 fn fill(setting: &Setting, items: u64, subjects: &mut [Measured]) {
     let counts: Vec<usize> = subjects.iter().map(|measured| measured.insert.len()).collect();
     let turn = (2 * warming(setting)).clamp(CHUNK, items.div_ceil(8).max(CHUNK));
@@ -167,7 +168,7 @@ fn ask(setting: &Setting, items: u64, subjects: &mut [Measured]) -> (Time, Time,
     (Time::of(&on_small), Time::of(&on_huge), CHUNK * setting.rounds as u64)
 }
 
-/// Brings a filter into cache, if it fits, by querying members.
+/// Brings a filter into cache, if it fits, by querying keys that were inserted.
 fn warm(setting: &Setting, items: u64, round: u64, measured: &Measured) {
     for first in (0..warming(setting)).step_by(CHUNK as usize) {
         let members = Chunk::new(setting.kind, (0..CHUNK).map(|i| scramble((round << 40) + first + i) % items));

@@ -1,5 +1,5 @@
-//! The filters that are compared, ours and others, behind one interface. It is called once per
-//! chunk of keys.
+//! The filters that are compared, ours and others, behind one interface. Each method is called once
+//! per chunk of keys.
 
 use crate::keys::Chunk;
 use foldhash::fast::FixedState;
@@ -13,7 +13,8 @@ pub(crate) trait Subject {
     /// Work that is necessary between the last insertion and the first query.
     fn finish(&mut self) {}
     fn hits(&self, keys: &Chunk) -> u64;
-    /// The filter's own present rate, if the filter proves it; only our filters do.
+    /// Returns a proven value of the filter's current rate, if there is one; only our filters have
+    /// it.
     fn own_rate(&self) -> Option<f64> {
         None
     }
@@ -190,8 +191,8 @@ macro_rules! fast {
 fast!(Fast, BloomFilter);
 fast!(FastAtomic, AtomicBloomFilter);
 
-/// The type of the keys is part of this filter's type, so there are two filters; one of them is
-/// used.
+/// This library's filter type includes the type of the keys, so there is one filter for each type;
+/// only one of the two is used.
 struct Jedisct(bloomfilter::Bloom<u64>, bloomfilter::Bloom<[u8]>);
 
 fn bloomfilter_numbers(items: u64, rate: f64) -> bloomfilter::Bloom<u64> {
@@ -237,8 +238,8 @@ impl Hash64 for Fold {
     }
 }
 
-/// The half of our hash that a filter with 64-bit hashes takes, so that layouts are compared with
-/// the same hash.
+/// The half of our hash that a filter with 64-bit hashes uses; with the same hash for all filters,
+/// only their layouts differ.
 impl Hash64 for PortableHasher {
     fn number(&self, key: u64) -> u64 {
         u128::from(self.hash_number(key)) as u64
@@ -250,8 +251,9 @@ impl Hash64 for PortableHasher {
 
 struct Split<H>(sbbf_rs_safe::Filter, H);
 
-/// This filter accepts only a whole number of bits per key, and no rate. So it is sized here by the
-/// exact law of its layout; only the product of its two arguments matters.
+/// This filter accepts only a whole number of bits per key, and no rate. So this program sizes the
+/// filter by the exact formula for its layout; only the product of the filter's two arguments
+/// matters.
 fn split(items: u64, rate: f64) -> sbbf_rs_safe::Filter {
     use truebloom_math::{Law, law};
     let fits = |blocks: u64| {

@@ -1,6 +1,6 @@
 //! Many small filters, as storage engines build them: 10,000 filters of 5,000 keys each. Times are
-//! nanoseconds of processor time per key, including the allocation of each filter's memory, and its
-//! share of the plan.
+//! nanoseconds of processor time per key. The times include the allocation of each filter's memory,
+//! and the filter's share of the time to compute the plan.
 //!
 //! ```text
 //! cargo run --release -p truebloom-bench --bin many
@@ -19,7 +19,7 @@ const FILTERS: u64 = 10_000;
 const KEYS: u64 = 5_000;
 const RATE: f64 = 0.01;
 
-/// The number of queries of each filter; half of the keys are members.
+/// The number of queries of each filter; half of the queried keys were inserted.
 const ASKED: u64 = 1_000;
 
 /// The time per key to build all filters, and to query them.

@@ -1,5 +1,6 @@
-//! How the time for one key, in a filter in the second-level cache, divides into the hash, the
-//! positions, and the words at these positions. Nanoseconds per key, the best of many rounds.
+//! Divides the time for one key into the time for the hash, for the positions, and for the words at
+//! these positions. The filter is in the second-level cache. Times are nanoseconds per key, the
+//! best of many rounds.
 //!
 //! ```text
 //! cargo run --release -p truebloom-bench --bin parts

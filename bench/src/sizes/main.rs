@@ -35,7 +35,8 @@ fn main() {
     }
 }
 
-/// Nanoseconds for each of this many things, the smallest of several rounds.
+/// Returns the time per operation in nanoseconds, for `things` operations; this is the smallest of
+/// several rounds.
 fn least(things: u64, mut run: impl FnMut()) -> f64 {
     let rounds = if things >= LARGE { 1 } else { ROUNDS };
     let time = (0..rounds).map(|_| {
@@ -46,7 +47,7 @@ fn least(things: u64, mut run: impl FnMut()) -> f64 {
     time.fold(f64::INFINITY, f64::min) / things as f64
 }
 
-/// One of many filters.
+/// The type of a small filter, of which there are many with a shared plan.
 type Small<S> = FilterOf<S, PortableHasher, Shared>;
 
 struct Row {
@@ -105,8 +106,8 @@ fn ours<S: Scheme>(name: &str, items: u64) {
     print(items, &format!("{name}, in a pack"), &Row { file: pack.member_bytes() as u64, memory: 64, open: member, ..row });
 }
 
-/// The data that a program has to store of a fastbloom filter to read it again: its words, the
-/// number of hashes and the seed.
+/// The data of a fastbloom filter that a program has to store to read the filter again: its words,
+/// the number of hashes and the seed.
 const KEPT_BYTES: u64 = 4 + 16;
 
 fn fastbloom(items: u64) {

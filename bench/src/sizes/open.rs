@@ -1,5 +1,5 @@
 //! The time to open a filter in a mapped file, for several sizes of the file.
-#![allow(unsafe_code, reason = "to map a file is to promise that it does not change; the files here are this program's own")]
+#![allow(unsafe_code, reason = "mapping a file is sound only if the file does not change; the files here are this program's own")]
 
 use std::fs::File;
 use std::hint::black_box;

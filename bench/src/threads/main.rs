@@ -1,5 +1,6 @@
-//! How the speed of shared filters grows with threads: nanoseconds of elapsed time per key, the
-//! best of several rounds, for one thread and for as many threads as the machine runs at a time.
+//! Measures how the speed of shared filters grows with the number of threads, for one thread and
+//! for as many threads as the machine runs at a time. Times are nanoseconds of elapsed time per
+//! key, the best of several rounds.
 //!
 //! ```text
 //! cargo run --release -p truebloom-bench --bin threads
@@ -121,7 +122,7 @@ fn best(make: Make, items: u64, threads: u64) -> [f64; 3] {
     best
 }
 
-/// The mean number of cache lines of its bits that the insertion of a key writes.
+/// Returns the mean number of cache lines of the filter's bits that the insertion of a key changes.
 fn lines_written<S: Scheme>(filter: &truebloom::FilterOf<S>) -> f64 {
     const KEYS: u64 = 10_000;
     let lines = |key: u64| filter.scheme().positions(filter.hash(&key)).map(|position| position / 512).collect::<HashSet<_>>().len();

@@ -1,4 +1,5 @@
-//! How each library computes a key's positions, starting from ideal base words.
+//! How each library computes the positions of a key from its base words, which are ideal hashes
+//! here.
 
 use crate::Size;
 
@@ -13,30 +14,30 @@ pub enum Arithmetic {
     /// `h1 + i h2` as a signed number, then the absolute value of its remainder modulo the bits
     /// (Cassandra).
     SignedProgression,
-    /// First `h1` and `h2` themselves, then `h1 + i h2` modulo 2^64, then modulo 2^64 - 59, then
-    /// modulo the bits (bloomfilter).
+    /// The first two hashes are `h1` and `h2`. Each later hash is `h1 + i h2` modulo 2^64, then
+    /// modulo 2^64 - 59. A position is a hash modulo the number of bits (bloomfilter).
     ProgressionModuloPrime,
-    /// Two starts and two steps, used alternately: `h[i mod 2] + i h[2 or 3]` modulo 2^64
-    /// (bits-and-blooms).
+    /// Two starts and two steps, which alternate: `h[i mod 2] + i h[2 or 3]` modulo 2^64, then
+    /// modulo the number of bits (bits-and-blooms).
     FourHashes,
-    /// One word times powers of a multiplier, modulo 2^64 - 59 (DCSO).
+    /// The products of one word and the powers of a multiplier, modulo 2^64 - 59 (DCSO).
     Powers,
-    /// The first hash is one word. Each further hash is the previous one, rotated by 5, plus a
-    /// multiple of the first. A position is the high half of the product of a hash and the bits
-    /// (fastbloom).
+    /// The first hash is a uniform word. Each later hash is the previous hash rotated by 5, plus a
+    /// multiple of the first hash. A position is the high half of the product of a hash and the
+    /// number of bits (fastbloom).
     Rotation,
     /// A linear congruential generator of 128 bits from one word (rbloom).
     Congruential,
-    /// One 32-bit word per probe, modulo the bits (BIP37).
+    /// Each position is a separate 32-bit word modulo the number of bits (BIP37).
     Words32,
-    /// One slice per probe; 2, 4 or 8 bytes of the digest per probe, modulo the slice
-    /// (pybloom-live).
+    /// Each probe has its own slice. The position in the slice is a chunk of 2, 4 or 8 bytes of the
+    /// digest, modulo the number of bits of the slice (pybloom-live).
     SlicesByChunks,
-    /// The high half of a word selects a block of 256 bits; the low half times an odd constant
-    /// selects one bit in each of its 8 words (Parquet).
+    /// The high half of a hash selects a block of 256 bits, which has 8 words. For each of these
+    /// words, the product of the low half and an odd constant selects one bit (Parquet).
     SplitBlock,
-    /// Independent positions from 128 bits (truebloom; tests compare its positions with independent
-    /// ones).
+    /// Independent positions from 128 bits (truebloom). Tests compare the positions of truebloom's
+    /// standard scheme with independent positions.
     Independent,
 }
 
@@ -63,9 +64,10 @@ impl Arithmetic {
     }
 
     /// Returns the probability that a key has the same positions as one of `items` items because it
-    /// has the same hash: `1 - (1 - 2^-bits)^items`. More bits or probes do not reduce this
-    /// probability. The split-block filter computes the positions within a block from 32 bits, so a
-    /// key in the same block has the same positions if these 32 bits agree.
+    /// has the same hash: `1 - (1 - 2^-bits)^items`. Here, `bits` is
+    /// [`hash_bits`](Self::hash_bits). For most libraries, this number is fixed, so a larger filter
+    /// or more probes do not reduce the probability. In a split-block filter, keys in the same
+    /// block have the same positions if 32 bits of their hashes are equal.
     pub fn hash_floor(self, size: Size, items: u64) -> f64 {
         if items == 0 {
             return 0.0;

@@ -2,11 +2,11 @@
 //! simulation.
 //!
 //! A [`Profile`] describes how one pinned version of a library computes bits, probes and positions,
-//! and cites the source. All results follow from the profile. A formula gives the rate if one
-//! applies. A simulation with ideal hashes gives the rate in all cases. Ideal base hashes are
-//! independent uniform words that take the place of the library's hash function. So only the
-//! arithmetic is audited: a library with a weak hash may be worse than reported here, but never
-//! better.
+//! and cites the source. All results follow from the profile. For some profiles, a formula gives
+//! the rate. For every profile, a simulation with ideal hashes estimates the rate. Ideal base
+//! hashes are independent uniform words that take the place of the library's hash function. The
+//! audit therefore covers only the arithmetic: with a weak hash function, a library may be worse
+//! than reported here, but never better.
 //!
 //! ```
 //! use truebloom_audit::{find, simulate};
@@ -51,8 +51,8 @@ pub struct Profile {
     pub sizing: &'static str,
     /// How positions are computed.
     pub scheme: &'static str,
-    /// The sizes at which the library's filters have the requested rate, and the sizes at which
-    /// they do not.
+    /// A remark on the sizes at which the library's filters have the requested rate, and the sizes
+    /// at which they do not.
     pub remark: &'static str,
     /// The arithmetic that computes the positions.
     pub arithmetic: Arithmetic,
@@ -66,7 +66,8 @@ pub struct Profile {
 pub struct Size {
     /// The number of bits, m, among which positions are chosen.
     pub bits: u64,
-    /// The number of probes, k. If a library rounds it down to 0, every key passes.
+    /// The number of probes, k. Some libraries can round this number down to 0, and every key then
+    /// passes.
     pub probes: u32,
 }
 
@@ -74,9 +75,9 @@ impl Profile {
     /// Returns the numbers of bits and probes for this many items at this rate, with the library's
     /// own rounding.
     ///
-    /// Fails if there are no items, if the rate is not strictly between 0 and 1, if the library
-    /// itself refuses these arguments, or if there are more bits or probes than the formulas
-    /// support.
+    /// Fails if there are no items, or if the rate is not strictly between 0 and 1. Also fails if
+    /// the library itself refuses these arguments, or if the size has more bits or probes than the
+    /// formulas support.
     pub fn size(&self, items: u64, rate: f64) -> Result<Size> {
         if items == 0 {
             return out_of_range("items", items, "at least 1");
@@ -90,7 +91,8 @@ impl Profile {
     /// Returns the size for given bits and probes; the bits are rounded up to a number that the
     /// library can store.
     ///
-    /// Fails if bits or probes are out of range, or impossible with the arithmetic.
+    /// Fails if the number of bits or probes is out of range, or if the library's arithmetic does
+    /// not support this number.
     pub fn size_of(&self, bits: u64, probes: u32) -> Result<Size> {
         // Sizes that no filter can have are errors.
         Standard::new(bits, probes)?;

@@ -1,39 +1,41 @@
-//! The rate of a library's arithmetic, computed by a formula (a law) if one applies.
+//! The rate of a library's arithmetic, computed by a formula if there is one.
 
 use crate::arithmetic::chunk_bits;
 use crate::{Arithmetic, Profile, Size};
 use truebloom_math::occupancy::Occupancy;
 use truebloom_math::{Error, Fpr, Method, Rate, Result, Variant};
 
-/// Returns the expected rate of a library's filter, computed from a law of its arithmetic; `None`
-/// if no law applies and only a simulation gives an answer.
+/// Returns the expected rate of a library's filter, computed by a formula for its arithmetic.
+/// Returns `None` if there is no such formula; [`simulate`](fn@crate::simulate) then estimates the
+/// rate.
 ///
-/// * Slices by chunks of a digest: each position of a slice has one of two probabilities. So the
-///   rate of a slice is a sum of two terms, and the slices are independent. Only the hash is
-///   idealised; the rate is evaluated in `f64` with a bound on the rounding errors
+/// * Slices selected by chunks of a digest: each position of a slice has one of two probabilities.
+///   The rate of a slice is therefore a sum of two terms. The slices are independent. The only
+///   idealisation is the hash. The rate is evaluated in `f64` with a bound on the rounding errors
 ///   ([`Method::Validated`]).
-/// * Split blocks: the number of items in a block is binomial, which gives
-///   `sum_i (-1)^i C(8, i) (1 - (1 - (31/32)^i) / blocks)^items`, computed as a sum of positive
-///   terms over the number of items per block. The 8 positions in a block come from 32 bits by
-///   multiplications and are assumed to be independent. This is an approximation, and marked as
-///   one.
-/// * Independent positions: the exact law of the standard filter.
-/// * One word per probe, and generators that expand one word: `k` independent positions
-///   ([`ideal`]). This is an approximation, and marked as one.
-/// * Progressions that are reduced modulo 2^64 and then modulo the bits have no law here. The law
-///   of double hashing modulo the bits does *not* apply, because the wrap at 2^64 breaks
-///   progressions. At 28,800 bits, 20 probes and 1,000 items, that law would give six times the
-///   rate.
-/// * Powers of DCSO's multiplier have no law here. The multiplier is -1469 modulo 2^64. It is so
-///   small that, given one position, only about a thousand values are possible for the next. At 958
-///   bits the rate is 8% higher than with independent positions; above some 10,000 bits, there is
-///   no visible difference.
+/// * Split blocks: the number of items in a block has a binomial distribution. The rate is
+///   therefore `sum_i (-1)^i C(8, i) (1 - (1 - (31/32)^i) / blocks)^items`. It is computed as a sum
+///   of positive terms over the number of items per block. The 8 positions in a block come from 32
+///   bits by multiplications and are assumed to be independent. This is an approximation, and the
+///   result says so.
+/// * Independent positions: computed by the exact formula for the standard filter.
+/// * One word per probe, or a generator that expands one word: the positions are treated as `k`
+///   independent positions ([`ideal`]). This is an approximation, and the result says so.
+/// * There is no formula for progressions that are reduced modulo 2^64 and then modulo the number
+///   of bits. The formula for double hashing modulo the number of bits does *not* apply, because
+///   the reduction modulo 2^64 breaks progressions. For 28,800 bits, 20 probes and 1,000 items, the
+///   formula for double hashing would give six times the real rate.
+/// * There is no formula for powers of DCSO's multiplier. The multiplier is -1469 modulo 2^64. This
+///   multiplier is so small that, given one position, only about a thousand values are possible for
+///   the next. With 958 bits, the rate is 8% higher than with independent positions. Above about
+///   10,000 bits, the difference is not visible.
 ///
 /// Every rate includes the probability that a key has the same hash as an item
-/// ([`Arithmetic::hash_floor`]). Such a key passes, and other keys pass according to the law. The
-/// law for chunks of a digest already includes this probability.
+/// ([`Arithmetic::hash_floor`]). A key with the same hash as an item always passes; the formula
+/// gives the probability that another key passes. The formula for chunks of a digest already
+/// includes the probability of equal hashes.
 ///
-/// Fails if the numbers are out of range, or if the law would take too long to compute.
+/// Fails if the numbers are out of range, or if the computation would take too long.
 pub fn rate(profile: &Profile, size: Size, items: u64) -> Result<Option<Fpr>> {
     if size.probes == 0 {
         return Ok(Some(Fpr::ONE));
@@ -56,17 +58,17 @@ pub fn rate(profile: &Profile, size: Size, items: u64) -> Result<Option<Fpr>> {
     })
 }
 
-/// Returns the share of a library's filters whose own rate is at most `asked`. The result is a
-/// lower bound on the probability over seeds or keys. It comes from the distribution of the number
-/// of set bits for independent positions, and includes the probability of equal hashes. If that
-/// distribution can be summed (within half a second), the bound is within 1e-9 of the share;
-/// otherwise it comes from bounds on the tails.
+/// Returns the share of a library's filters whose own rate is at most `asked`. The share is a
+/// probability over seeds or keys, and the result is a lower bound on it. The bound is computed
+/// from the distribution of the number of set bits for independent positions. It accounts for equal
+/// hashes. If the distribution can be summed within half a second, the bound is within 1e-9 of the
+/// share. Otherwise, the result is computed from bounds on the tails of the distribution.
 ///
-/// The average does not give this share: if the average is the requested rate, about half of the
-/// filters exceed it. `None` if positions are not independent, because then the set bits do not
-/// determine a filter's rate.
+/// The average rate does not determine this share. If the average is equal to the requested rate,
+/// about half of the filters exceed the requested rate. Returns `None` if positions are not
+/// independent, because then the set bits do not determine a filter's rate.
 ///
-/// Fails if the numbers are out of range, or if the law would take too long to compute.
+/// Fails if the numbers are out of range, or if the computation would take too long.
 pub fn share(profile: &Profile, size: Size, items: u64, asked: &Rate) -> Result<Option<f64>> {
     match profile.arithmetic {
         Arithmetic::Words32 | Arithmetic::Rotation | Arithmetic::Congruential | Arithmetic::Independent => {}
@@ -92,8 +94,8 @@ pub fn share(profile: &Profile, size: Size, items: u64, asked: &Rate) -> Result<
     Ok(Some(fill.cdf(most)?.lower))
 }
 
-/// Returns the exact rate of the same number of independent positions in the same number of bits.
-/// This is the rate that a library's sizes would give with a perfect scheme.
+/// Returns the exact rate of a filter of this size with independent positions. With a perfect
+/// scheme, a library's filter of this size would have this rate.
 pub fn ideal(size: Size, items: u64) -> Result<Fpr> {
     if size.probes == 0 {
         return Ok(Fpr::ONE);

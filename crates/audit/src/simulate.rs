@@ -12,7 +12,8 @@ use truebloom_math::{Error, Result};
 /// `seed`, so that a result can be repeated. Time: some ten nanoseconds per query, and
 /// `items * probes` steps per filter.
 ///
-/// Fails if there are no queries, more than 2^33 bits (a gigabyte), or more than 10^12 steps.
+/// Fails if `queries` is 0, if the filter has more than 2^33 bits (a gigabyte), or if the
+/// simulation would take more than 10^12 steps.
 pub fn simulate(profile: &Profile, size: Size, items: u64, queries: u64, seed: u64) -> Result<Simulation> {
     if queries == 0 {
         return out_of_range("queries", queries, "at least 1");

@@ -17,8 +17,8 @@ fn round_up(bits: f64, unit: u64) -> f64 {
     (bits as u64).div_ceil(unit).saturating_mul(unit) as f64
 }
 
-/// Guava truncates the number of bits, and computes the probes from it, rounded. It then uses all
-/// bits of the words that hold these bits.
+/// Guava truncates the number of bits, and computes the number of probes from it with rounding.
+/// Guava then uses all bits of the words that hold these bits.
 pub(super) fn guava(items: f64, rate: f64) -> Result<Size> {
     let bits = (-items * libm::log(rate) / LN_2_SQUARED).trunc();
     // Java rounds halves up.
@@ -27,7 +27,7 @@ pub(super) fn guava(items: f64, rate: f64) -> Result<Size> {
 }
 
 /// RedisBloom without scaling truncates the number of bits, and then rounds it up to whole words.
-/// It rounds the probes up. The constants have 15 digits, as in RedisBloom.
+/// RedisBloom rounds the number of probes up. The constants have 15 digits, as in RedisBloom.
 #[expect(clippy::approx_constant, reason = "the library's own digits")]
 pub(super) fn redisbloom(items: f64, rate: f64) -> Result<Size> {
     const DENOMINATOR: f64 = 0.480453013918201;
@@ -47,14 +47,14 @@ pub(super) fn redisbloom_scaling(items: f64, rate: f64) -> Result<Size> {
     redisbloom(items, rate * 0.5)
 }
 
-/// bits-and-blooms, DCSO and poppy use the textbook formulas. They differ in how they round the
-/// bits.
+/// bits-and-blooms, DCSO and poppy use the textbook formulas. These libraries round the number of
+/// bits in different ways.
 pub(super) fn bits_and_blooms(items: f64, rate: f64) -> Result<Size> {
     let bits = (-items * libm::log(rate) / libm::pow(LN_2, 2.0)).ceil();
     size(bits.max(1.0), (LN_2 * bits / items).ceil().max(1.0))
 }
 
-/// The ceiling is applied to the negative number, so it rounds the number of bits down.
+/// DCSO and poppy take the ceiling of the negative number, which rounds the number of bits down.
 pub(super) fn dcso(items: f64, rate: f64) -> Result<Size> {
     let bits = (items * libm::log(rate) / libm::pow(LN_2, 2.0)).ceil().abs();
     size(bits.max(1.0), (LN_2 * bits / items).ceil())
@@ -81,8 +81,8 @@ pub(super) fn bloomfilter(items: f64, rate: f64) -> Result<Size> {
     size(bits, (bits / items * LN_2).round().max(1.0))
 }
 
-/// fastbloom rounds up to whole bytes, and then to whole words. It computes the probes from the
-/// words, and rounds them.
+/// fastbloom rounds the size up to whole bytes, and then to whole words. fastbloom computes the
+/// number of probes from the number of words, and rounds it.
 pub(super) fn fastbloom(items: f64, rate: f64) -> Result<Size> {
     let bytes = (items * libm::log(rate) / (-8.0 * LN_2_SQUARED)).ceil();
     let bits = round_up((8.0 * bytes).max(64.0), 64);
@@ -98,7 +98,7 @@ pub(super) fn bip37(items: f64, rate: f64) -> Result<Size> {
         return out_of_range(
             "rate",
             rate,
-            "low enough for a byte of filter: this library would make one of no bits, which every key passes",
+            "low enough for a filter of at least one byte: this library would make a filter without bits, which every key passes",
         );
     }
     size(8.0 * bytes, ((8.0 * bytes / items).trunc() * LN_2).trunc().min(50.0))
@@ -112,9 +112,9 @@ pub(super) fn parquet(items: f64, rate: f64) -> Result<Size> {
     Ok(Size { bits: 8 * bytes, probes: 8 })
 }
 
-/// Cassandra has a table of `(1 - exp(-k/b))^k`, to three digits. It takes the smallest whole
-/// number of bits per item, up to 20, for which the table has a low enough rate. Then it takes the
-/// smallest number of probes that reaches the rate.
+/// Cassandra has a table of `(1 - exp(-k/b))^k`, to three digits. Cassandra takes the smallest
+/// whole number of bits per item, up to 20, for which the table has a low enough rate. Then
+/// Cassandra takes the smallest number of probes that reaches the rate.
 pub(super) fn cassandra(items: f64, rate: f64) -> Result<Size> {
     const MOST: u32 = 20;
     let best = |bits: u32| (1..=bits).fold(1, |best, probes| if table(bits, probes) < table(bits, best) { probes } else { best });
@@ -129,7 +129,7 @@ pub(super) fn cassandra(items: f64, rate: f64) -> Result<Size> {
                 return out_of_range(
                     "rate",
                     format!("{rate:e}"),
-                    format!("at least {:e}: this library refuses lower ones", table(MOST, best(MOST))),
+                    format!("at least {:e}: this library refuses lower rates", table(MOST, best(MOST))),
                 );
             }
             probes = best(bits);

@@ -1,13 +1,14 @@
-//! The audit's profiles against the real libraries, and against second routes to the same numbers.
+//! Compares the audit's profiles with the real libraries, and with independent computations of the
+//! same numbers.
 //!
-//! `peers.csv` was written by the real libraries: `peers/README.md` says how.
+//! The real libraries wrote `peers.csv`: `peers/README.md` says how.
 #![allow(missing_docs, reason = "a test has no public interface")]
 
 use truebloom_audit::{PROFILES, Profile, Size, find, ideal, rate, simulate};
 use truebloom_math::{Fpr, Variant, rate_moments};
 
-/// Normal deviations that a sound profile exceeds with probability below 1e-6, also where hits are
-/// few and skewed: the fewest expected here are 80.
+/// The number of standard deviations that a correct profile exceeds with a probability below 1e-6.
+/// This includes the skewness of small numbers of hits: the smallest expected number here is 80.
 const DEVIATIONS: f64 = 6.0;
 
 struct Row {
@@ -45,8 +46,8 @@ fn sizes_are_those_of_the_real_libraries() {
     }
 }
 
-/// Hits of 20 real filters against the law, or else against a simulation: their scatter is that of
-/// the hits and that of the filters' own rates.
+/// Compares the hits of 20 real filters with the formula or, if there is none, with a simulation.
+/// The number of hits varies by chance, and so do the filters' own rates.
 #[test]
 fn measured_rates_are_those_of_the_profiles() {
     let measured: Vec<Row> = rows().into_iter().filter(|row| row.queries > 0).collect();
@@ -61,7 +62,8 @@ fn measured_rates_are_those_of_the_profiles() {
     }
 }
 
-/// The rate of the profile, with the standard error of a simulation.
+/// Returns the rate of the profile and its standard error, which is 0 unless the rate comes from a
+/// simulation.
 fn expected(row: &Row) -> (f64, f64) {
     match rate(row.profile, row.size, row.items).expect("in range") {
         Some(law) => (law.value, 0.0),
@@ -72,8 +74,8 @@ fn expected(row: &Row) -> (f64, f64) {
     }
 }
 
-/// Where a profile has a law, the simulated arithmetic keeps to it; power: 2% of the rate at the
-/// smallest sizes.
+/// If a profile has a formula, the simulated arithmetic agrees with it. At the smallest sizes, the
+/// test detects a difference of 2% of the rate.
 #[test]
 fn laws_are_those_of_the_simulated_arithmetic() {
     for (items, asked) in [(100, 0.01), (1_000, 0.03), (3_000, 0.01)] {
@@ -87,8 +89,8 @@ fn laws_are_those_of_the_simulated_arithmetic() {
     }
 }
 
-/// bitcoin/bitcoin, src/test/bloom_tests.cpp: the first bytes of the filters are their length, the
-/// next four their probes.
+/// Test vectors of Bitcoin Core (bitcoin/bitcoin, src/test/bloom_tests.cpp). The first bytes of its
+/// filters are their length, and the next four bytes are their number of probes.
 #[test]
 fn bip37_has_the_sizes_of_its_own_tests() {
     let bip37 = find("bip37").expect("known");
@@ -115,8 +117,9 @@ fn parquet_has_the_sizes_of_its_own_table() {
     }
 }
 
-/// Inclusion and exclusion over the words of a block, whose terms alternate: a second route for
-/// rates that are not small.
+/// Computes the rate of split blocks by inclusion and exclusion over the words of a block. The
+/// terms alternate in sign, so this independent computation is accurate only if the rate is not
+/// small.
 #[test]
 fn split_blocks_by_inclusion_and_exclusion() {
     let parquet = find("parquet").expect("known");
@@ -133,8 +136,9 @@ fn split_blocks_by_inclusion_and_exclusion() {
     }
 }
 
-/// A slice that divides 2^16 is even, so it has the partitioned law; of 24,576 bits, 16,384 have
-/// three chunks and the others two, and one item is met by chance.
+/// If the size of a slice divides 2^16, all its positions are equally likely and the partitioned
+/// law holds. Of 24,576 bits, 16,384 have three chunks and the others two; for one item, the rate
+/// then follows by hand.
 #[test]
 fn slices_are_even_where_the_chunk_is_a_multiple() {
     let pybloom = find("pybloom-live").expect("known");
@@ -170,8 +174,9 @@ fn what_a_library_refuses_or_spoils_is_said() {
     }
 }
 
-/// Its multiplier is small, which shows in small filters: 8% at 958 bits. A hundred filters of
-/// 10,000 queries have 10,000 hits, so 1% of error (fixed seed); the excess is eight of those.
+/// DCSO's multiplier is small, which is noticeable in small filters: at 958 bits, the rate is 8%
+/// higher. A hundred filters with 10,000 queries each have about 10,000 hits, so the standard error
+/// is 1% (with a fixed seed); the excess is eight standard errors.
 #[test]
 fn powers_of_a_small_factor_are_not_independent() {
     let dcso = find("dcso").expect("known");
@@ -182,8 +187,8 @@ fn powers_of_a_small_factor_are_not_independent() {
     assert!(found.lower > ideal.value, "{found:?} against {ideal:?}");
 }
 
-/// No library's rate is below what equal hashes of its own width give: 500 million items in a
-/// 64-bit hash give 2.7e-11, whatever the filter.
+/// No library's rate is below the rate of equal hashes of the library's hash width: with 500
+/// million items and a 64-bit hash, this is 2.7e-11 for every filter.
 #[test]
 fn floors_of_hashes_are_counted() {
     let items = 500_000_000;
@@ -218,13 +223,15 @@ fn floors_of_hashes_are_counted() {
     assert_eq!(find("bip37").expect("known").arithmetic.hash_floor(size, 0), 0.0);
 }
 
-/// The README says of the libraries what the tables of `docs/AUDIT.md` show.
+/// What the README says about the libraries agrees with the tables of `docs/AUDIT.md`.
 #[test]
 fn the_sentence_of_the_readme_follows_from_the_table() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let read = |name: &str| std::fs::read_to_string(root.join(name)).expect(name);
     let readme = read("README.md").split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(readme.contains("rates of eleven of them are at most 2% above the requested rate, and that of the twelfth is 29 times"));
+    assert!(
+        readme.contains("all but one of these rates are at most 2% above the requested rate. The other is 29 times the requested rate")
+    );
     let audit = read("docs/AUDIT.md");
     let (_, table) = audit.split_once("### 100k items, 1e-2 asked").expect("a table");
     let table = table.split("\n### ").next().expect("its rows");

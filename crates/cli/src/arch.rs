@@ -1,12 +1,12 @@
-//! Two functions that need unsafe code. One finds out which standard streams were closed before
-//! Rust's runtime opened `/dev/null` in their place. The other keeps the runtime from printing
-//! backtraces.
+//! Two functions that need unsafe code. The first finds out which standard streams were closed
+//! before Rust's runtime opened `/dev/null` in their place. The second keeps the runtime from
+//! printing backtraces.
 #![allow(unsafe_code, reason = "needed to run a function before the runtime starts, and to change the environment")]
 
 /// Turns backtraces off. With `RUST_BACKTRACE` set, a failed allocation makes the runtime print a
 /// backtrace while it holds a lock. Printing the backtrace needs memory, too. If this memory cannot
-/// be allocated, the same thread waits for the lock forever. A message and exit code 2 are more
-/// useful; a panic still reports its file and line.
+/// be allocated, the same thread waits for the lock forever. Without backtraces, the command prints
+/// a message and exits with code 2; a panic still reports its file and line.
 ///
 /// This function must be called first in `main`.
 pub(crate) fn no_backtraces() {
@@ -15,10 +15,10 @@ pub(crate) fn no_backtraces() {
     unsafe { std::env::remove_var("RUST_BACKTRACE") };
 }
 
-/// Explains aborts to the user: if memory cannot be allocated, the runtime prints a message and
-/// aborts, and a second message says what that means.
+/// Explains aborts to the user. If memory cannot be allocated, the runtime prints a message and
+/// aborts; this function adds a second message, which gives the cause and a remedy.
 ///
-/// It must be called before any abort can happen.
+/// This function must be called before anything can abort.
 #[cfg(unix)]
 pub(crate) fn explain_aborts() {
     const WHY: &[u8] =
@@ -64,7 +64,7 @@ mod streams {
     }
 }
 
-/// On other systems, it is not known whether the streams were open.
+/// Systems other than Linux, where the state of the streams at the start is unknown.
 #[cfg(not(target_os = "linux"))]
 mod streams {
     pub(crate) fn stdin_was_closed() -> bool {

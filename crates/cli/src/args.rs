@@ -1,4 +1,4 @@
-//! Numbers in the form in which people write them: `10M`, `64MiB`, `0.1%`.
+//! Parsing of numbers as people write them: `10M`, `64MiB`, `0.1%`.
 
 use crate::failure::Failure;
 use clap::Args;
@@ -24,7 +24,8 @@ pub(crate) struct Size {
     #[arg(short = 'k', long, value_name = "K", value_parser = probes, allow_hyphen_values = true)]
     pub(crate) probes: Option<u32>,
 
-    /// Probability with which the one filter that is built keeps the rate (default 99.9%)
+    /// Probability with which a single filter must keep the rate (default 99.9%). The average over
+    /// all filters keeps the rate, too
     #[arg(long, value_name = "SHARE", value_parser = confidence)]
     pub(crate) confidence: Option<f64>,
 
@@ -40,7 +41,7 @@ pub(crate) struct Size {
 }
 
 impl Size {
-    /// The target of these options for a 128-bit hash.
+    /// Returns the target that these options describe, for a 128-bit hash.
     pub(crate) fn target(&self) -> Target {
         let max_bits = self.max_memory.map(|bytes| bytes.saturating_mul(8));
         Target {
@@ -63,14 +64,14 @@ impl Size {
     }
 }
 
-/// Parses a number of probes that a filter can have.
+/// Parses a number of probes, up to the most that a filter can have.
 pub(crate) fn probes(text: &str) -> Result<u32, String> {
     probes_up_to(truebloom::MAX_PROBES, text)
 }
 
 /// Refuses an option that has no effect without another option. Each option is a pair: its name,
-/// and whether it is given. The parser's own `requires` is not enough: the parser waives it if a
-/// third option excludes the other one.
+/// and whether it is given. The parser's own `requires` is not enough: it is not enforced if the
+/// required option conflicts with another given option.
 pub(crate) fn needs((option, is_given): (&str, bool), (other, has_other): (&str, bool)) -> Result<(), Failure> {
     if is_given && !has_other {
         return Err(Failure::new(format_args!("{option} has no effect without {other}; leave it out, or give both")));

@@ -1,4 +1,5 @@
-//! Reports of verbs whose output is lines: these reports go to standard error, or to a file.
+//! Reports of subcommands that print lines. Because standard output has the lines, a report goes to
+//! standard error or to a file.
 //!
 //! A report is written after all lines. If it will replace a file, that file is checked at the
 //! beginning: it must be an older report, and not a file that this run reads or writes.
@@ -15,7 +16,7 @@ use truebloom::file::{Expected, check_target};
 /// The JSON member that marks a file as a report.
 const MARK: &str = "report";
 
-/// The verbs that write reports.
+/// The subcommands that write reports.
 const VERBS: [&str; 2] = ["check", "dedup"];
 
 /// The largest size of a report.
@@ -25,7 +26,7 @@ const LONGEST: u64 = 16 << 20;
 #[derive(clap::Args)]
 pub(crate) struct ReportTo {
     /// At the end, report on standard error what was read and how much of the output may be wrong;
-    /// --report=FILE writes it to a file instead, as one JSON object
+    /// --report=FILE writes the report to a file instead, as one JSON object
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
     report: Option<PathBuf>,
 }
@@ -79,8 +80,8 @@ impl ReportTo {
     }
 }
 
-/// Whether replacing this file would destroy nothing but a report. This is the case if the file is
-/// empty, or consists of one object that this command has marked as a report.
+/// Whether the file contains nothing but a report, so that it can be replaced. This is the case if
+/// the file is empty, or consists of one object that this command has marked as a report.
 fn is_report(file: &File) -> io::Result<bool> {
     let mut text = Vec::new();
     file.take(LONGEST).read_to_end(&mut text)?;
@@ -121,11 +122,11 @@ impl Reserved {
     }
 }
 
-/// Prints a report to standard error. If the reader has closed the pipe, that is not an error.
+/// Prints a report to standard error. It is not an error if the reader has closed the pipe.
 pub(crate) fn print_aside(report: &Report, json: bool) -> Result<(), Failure> {
     match report.print_aside(json) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Failure::new(format_args!("cannot write the report to standard error: {error}; --report=FILE writes it to a file")))
+            Err(Failure::new(format_args!("cannot write the report to standard error: {error}; to write it to a file, give --report=FILE")))
         }
         _ => Ok(()),
     }

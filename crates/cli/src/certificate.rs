@@ -1,7 +1,7 @@
 //! Certificates as JSON (docs/CERTIFICATE.md).
 
 use crate::failure::Failure;
-use crate::lock::{check_begins, check_name};
+use crate::lock::{check_begins, check_name, check_no_stream};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 use truebloom::file::Expected;
@@ -88,6 +88,7 @@ fn tail(one: &OneFilter) -> Value {
 pub(crate) fn write(certificate: &Certificate, path: &Path, force: bool) -> Result<(), Failure> {
     let text = format!("{}\n", Value::Object(object(certificate)));
     check_name(path)?;
+    check_no_stream(path)?;
     // A certificate begins with its format. The message does not propose --force, if --force would
     // be refused.
     let what = if force { "is not a certificate" } else { "exists already, but is not a certificate" };

@@ -28,12 +28,12 @@ pub(crate) fn choose(arguments: impl Iterator<Item = String>) -> ColorChoice {
     chosen
 }
 
-/// `text`, bold if this stream can show it.
+/// Returns `text`, in bold if this stream supports it.
 pub(crate) fn bold(text: &str, is_terminal: bool) -> String {
     paint(text, "1", is_terminal)
 }
 
-/// `text`, red if this stream can show it.
+/// Returns `text`, in red if this stream supports it.
 pub(crate) fn red(text: &str, is_terminal: bool) -> String {
     paint(text, "1;31", is_terminal)
 }

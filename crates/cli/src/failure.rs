@@ -1,4 +1,4 @@
-//! The single form of an error: a message that says what was wrong, where, and what to do.
+//! The error type of the command: a message that says what was wrong, where, and what to do.
 
 use crate::{color, progress};
 use std::fmt::Display;
@@ -71,7 +71,8 @@ pub(crate) fn for_shell(path: &Path) -> String {
     if !name.is_empty() && name.bytes().all(is_plain) { name } else { format!("'{}'", name.replace('\'', r"'\''")) }
 }
 
-/// Converts errors of standard output; errors of files get their name from [`Failure::at`].
+/// Converts an error of standard output. Errors of files are converted by [`Failure::at`], which
+/// adds the name of the file.
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Failure {
         Failure {
@@ -81,8 +82,8 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// The message is one line and includes the cause, which the library reports separately, by
-/// [`Error::source`](std::error::Error::source).
+/// Makes a message of one line that includes the cause. The library's own message leaves the cause
+/// to [`Error::source`](std::error::Error::source).
 impl From<FileError> for Failure {
     fn from(error: FileError) -> Failure {
         Failure::new(match error {
@@ -101,6 +102,10 @@ impl From<FileError> for Failure {
                 format!("cannot write {}: {cause}; check the folder, its permissions and its free space", path.display())
             }
             FileError::Format { path, cause } => format!("{}: {}", path.display(), wrong_with_file(&cause)),
+            FileError::ReadOnly { path } if others_file(&path).is_some() => {
+                let owner = others_file(&path).unwrap_or_default();
+                format!("{} belongs to {owner}, and this user may not write it; ask its owner, or choose another name", path.display())
+            }
             FileError::Replaced { path } => {
                 format!(
                     "{} was removed or replaced by another program in the meantime; nothing was written; run the command again",
@@ -112,6 +117,22 @@ impl From<FileError> for Failure {
     }
 }
 
+/// The owner of a file that belongs to another user, who alone may change its permissions.
+#[cfg(unix)]
+fn others_file(path: &Path) -> Option<String> {
+    use std::os::unix::fs::MetadataExt;
+    let owner = std::fs::metadata(path).ok()?.uid();
+    let us = rustix::process::geteuid();
+    let is_others = !us.is_root() && us.as_raw() != owner;
+    is_others.then(|| if owner == 0 { "root".to_owned() } else { format!("user {owner}") })
+}
+
+/// On other systems, files have no owner of this kind.
+#[cfg(not(unix))]
+fn others_file(_: &Path) -> Option<String> {
+    None
+}
+
 /// What is wrong with a file, in the terms of the command.
 fn wrong_with_file(error: &FormatError) -> String {
     match error {
@@ -121,7 +142,7 @@ fn wrong_with_file(error: &FormatError) -> String {
         }
         FormatError::Kind { found } => {
             format!(
-                "the file holds {found}, which this verb cannot use; {} reads it",
+                "the file holds {found}, which this command cannot use; {} reads it",
                 found.opened_by().rsplit(", or ").next().unwrap_or_default()
             )
         }
@@ -137,7 +158,7 @@ fn wrong_with_file(error: &FormatError) -> String {
                 .to_owned()
         }
         FormatError::Scheme { found, .. } => {
-            format!("the filter has the {found} scheme, which this verb does not read; no verb of truebloom makes such a file")
+            format!("the filter has the {found} scheme, which this command does not read; no command of truebloom makes such a file")
         }
         other => other.to_string(),
     }
@@ -160,6 +181,8 @@ impl From<truebloom_math::Error> for Failure {
                 let name = match name {
                     "max_bits" => "--max-memory",
                     "items_per_cycle" => "the number of items per cycle",
+                    "arrivals" => "-n",
+                    "items" if expected.starts_with("at least 1") => "-n",
                     "first" => {
                         return Failure::new(format_args!("--grow={found}: the first layer must hold 64 to 1,000,000,000,000 items"));
                     }
@@ -167,6 +190,10 @@ impl From<truebloom_math::Error> for Failure {
                 };
                 Failure::new(grouped(&format!("{name} is {found}, but must be {expected}")))
             }
+            truebloom_math::Error::LawTooCostly { .. } => Failure::new(
+                "with so many bits, items or probes, how the rates of single filters differ takes too long to compute; \
+                 `truebloom fpr` computes the expected rate of any size",
+            ),
             error => Failure::new(grouped(&error.to_string())),
         }
     }

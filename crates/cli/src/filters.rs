@@ -13,7 +13,7 @@ pub(crate) fn open(path: &Path) -> Result<AnyFilter, Failure> {
     AnyFilter::open(path).map_err(Failure::from)
 }
 
-/// The number of bytes that the filter's bits take in whole words.
+/// Returns the number of bytes for the filter's bits, rounded up to whole words.
 pub(crate) fn bytes<K: Backing>(filter: &AnyFilter<K>) -> u64 {
     filter.bits().div_ceil(64) * 8
 }
@@ -53,9 +53,10 @@ pub(crate) fn check_layout(scheme: SchemeId, layout: Layout) -> Result<(), Failu
     Err(Failure::new("a blocked filter has its own scheme: leave --scheme or --layout out"))
 }
 
-/// A message that there are more items than planned. The number of keys that set new bits proves
-/// this. After a merge, the fill shows it with near certainty. A filter that grows was planned only
-/// for a rate.
+/// Returns the message that a filter holds more items than planned. For most filters, the number of
+/// keys that set new bits proves this. For a merged filter, the number of set bits shows it with
+/// near certainty. For a filter that grows, the message is about the rate, because such a filter
+/// has no planned number of items.
 pub(crate) fn over_capacity<K: Counted>(filter: &AnyFilter<K>) -> String {
     if let (AnyFilter::Scalable(_), Some(asked)) = (filter, filter.rate()) {
         return format!(
@@ -113,8 +114,8 @@ impl Layout {
     }
 }
 
-/// Opens a filter for a verb that reads these inputs. If opening fails and one of the inputs is a
-/// filter, the message says that this input was perhaps meant to be the first argument.
+/// Opens a filter for a subcommand that reads these inputs. If opening fails and one of the inputs
+/// is a filter, the message says that this input was perhaps meant to be the first argument.
 pub(crate) fn open_for<T>(path: &Path, inputs: &[PathBuf], open: impl Fn(&Path) -> Result<T, FileError>) -> Result<T, Failure> {
     open(path).map_err(|error| {
         let foreign = matches!(error, FileError::Format { cause: FormatError::NotAFilter { .. }, .. });

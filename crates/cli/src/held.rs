@@ -8,8 +8,8 @@ use std::sync::Arc;
 use truebloom::file::{Mapped, open_regular};
 use truebloom::{AnyFilter, Checked, FileError, FileHeader, FormatError, View, wire};
 
-/// The smallest file that is mapped. Smaller files can be read as quickly, and once a file is read,
-/// changes to it do no harm.
+/// The smallest size of a file that is mapped. Reading a smaller file takes no longer, and a file
+/// that has been read into memory is safe from later changes to the file.
 const MAPPED_FROM: u64 = 64 << 20;
 
 /// The bytes of a file, as they are stored.
@@ -94,12 +94,13 @@ pub(crate) fn look_at(bytes: Held) -> Result<Looked, FormatError> {
     AnyFilter::view(bytes).and_then(Viewed::verify_bytes)
 }
 
-/// The same filter, completely read and checked.
+/// Reads and checks all bytes of an opened filter.
 pub(crate) fn look_closer(path: &Path, filter: &Viewed) -> Result<Looked, FileError> {
     filter.clone().verify_bytes().map_err(|cause| format_error(path, cause))
 }
 
-/// The contents of standard input, if it begins like one of our files; other input may have no end.
+/// Reads standard input to its end if it begins like a truebloom file. Other input is not read
+/// further, because it may have no end.
 fn read_stdin() -> io::Result<Held> {
     crate::output::check_stdin()?;
     let mut input = io::stdin().lock();
@@ -118,8 +119,8 @@ fn read_stdin() -> io::Result<Held> {
     Ok(Held::Read(Arc::new(bytes)))
 }
 
-/// Opens the filter in a file. A small file is checked completely. Of a large file, only the header
-/// is checked.
+/// Opens the filter in a file. A small file is checked completely. For a large file, only the
+/// header is checked.
 pub(crate) fn view(path: &Path) -> Result<Viewed, FileError> {
     let bytes = Held::open(path)?;
     if !bytes.is_mapped() {

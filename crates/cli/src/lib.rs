@@ -2,8 +2,8 @@
 //! [`main`] is the program, and [`evaluate`] returns the answers of `truebloom eval`, for the
 //! Python package.
 //!
-//! Every verb is one file in `cmd`; they share one reader of records, one reporter, one parser of
-//! numbers and one type of error.
+//! Every subcommand is one file in `cmd`; they share one reader of records, one reporter, one
+//! parser of numbers and one type of error.
 
 mod arch;
 mod args;
@@ -35,11 +35,11 @@ use std::process::ExitCode;
 
 const EXAMPLES: &str = "\
 Three ways to begin:
-  truebloom plan -n 10M -p 0.1%                         what would it take?
+  truebloom plan -n 10M -p 0.1%                         compute the size of a filter
   truebloom create -n 10M -p 0.1% seen.tbl urls.txt     build a filter from lines
   truebloom check seen.tbl new.txt                      print the lines that are probably in it
 
-`truebloom verify seen.tbl` measures what rate you really got; `truebloom help` lists all verbs.";
+`truebloom verify seen.tbl` measures its actual rate; `truebloom help` lists all commands.";
 
 #[derive(Parser)]
 #[command(name = "truebloom", version, about, after_help = EXAMPLES, arg_required_else_help = false, disable_help_subcommand = false)]
@@ -83,14 +83,14 @@ enum Verb {
     Man(cmd::man::Args),
 }
 
-/// The program, with the arguments of this process. It must be called first and only once, because
-/// it changes how the process handles signals and failed allocations.
+/// The program, with the arguments of this process. This function must be called first and only
+/// once, because it changes how the process handles signals and failed allocations.
 pub fn main() -> ExitCode {
     run_with(&std::env::args_os().collect::<Vec<_>>())
 }
 
-/// Runs the program with these arguments, the first of which is its name. This is for a process
-/// whose own arguments come before them.
+/// Runs the program with these arguments, the first of which is its name. A process uses this
+/// function if its own arguments precede those of the program.
 pub fn run_with(arguments: &[OsString]) -> ExitCode {
     arch::no_backtraces();
     arch::explain_aborts();
@@ -153,8 +153,8 @@ pub fn evaluate(query: &str) -> Result<String, String> {
     truebloom_math::as_one_call(|| cmd::eval::answer(query.as_bytes())).map(|answer| serde_json::Value::Object(answer).to_string())
 }
 
-/// Keeps only the parser's helpful tips: those that name a similar option, and not those that say
-/// how to pass the text as a file name.
+/// Removes the parser's tips, except those that name a similar option. In particular, tips on how
+/// to pass the text as a file name are removed.
 fn without_far_tips(mut error: clap::Error) -> clap::Error {
     if error.kind() == ErrorKind::UnknownArgument {
         error.remove(ContextKind::Suggested);
@@ -177,7 +177,8 @@ fn without_far_tips(mut error: clap::Error) -> clap::Error {
     error
 }
 
-/// The usage of the verb that contains this one, without the options that clap assumes.
+/// Returns the usage of the subcommand that is named in this usage line, without the options that
+/// clap adds.
 fn usage_like(usage: &str) -> StyledStr {
     let mut page = Command::command();
     page.build();

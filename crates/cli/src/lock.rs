@@ -19,42 +19,53 @@ const FOREIGN: &str = "is not a truebloom file, and --force replaces only truebl
 /// The message for a file that this command has not written, if --force is not given.
 const FOREIGN_EXISTS: &str = "exists already, and is not a truebloom file; choose another name (were the arguments swapped?)";
 
-/// The right to replace a file. It holds the locked file that existed at the beginning, or records
-/// that there was none. Dropping this value releases the lock.
+/// The message for a file that another process created after this command began with --force.
+const CREATED_MEANWHILE: &str = "was created by another process during this run, so it was not replaced; run the command again";
+
+/// The right to replace a file. A `Lock` holds the locked file that existed at the beginning, or
+/// records that there was none. Dropping this value releases the lock.
 #[derive(Debug)]
 pub(crate) struct Lock {
     path: PathBuf,
     file: Option<File>,
+    /// Whether --force was given.
+    is_forced: bool,
 }
 
 impl Lock {
-    /// Locks an existing file, and checks that it can be replaced. Signals are caught from now on,
-    /// so that no temporary file is left. If another process holds the lock, this returns an error
-    /// instead of waiting, because it is not known how long that would take.
+    /// Locks an existing file, and checks that it can be replaced. After this call, signals no
+    /// longer end the process at once, so that no temporary file is left behind. If another process
+    /// holds the lock, this returns an error instead of waiting, because it is not known how long
+    /// that would take.
     pub(crate) fn of(path: &Path) -> Result<Lock, Failure> {
         stop::watch();
+        check_no_stream(path)?;
         let file = locked(path, "is changing this filter")?;
         check_target(path).map_err(Failure::from)?;
-        Ok(Lock { path: path.to_owned(), file: Some(file) })
+        Ok(Lock { path: path.to_owned(), file: Some(file), is_forced: false })
     }
 
-    /// Locks a file that a verb writes: it must not exist, or, with `force`, it must be one of our
-    /// files. Problems that would occur at the end of a long run are reported at its beginning.
+    /// Locks a file that a subcommand writes: the file must not exist, or, with `force`, it must be
+    /// one that this program has written. Problems that would occur at the end of a long run are
+    /// reported at its beginning.
     pub(crate) fn of_output(path: &Path, force: bool) -> Result<Lock, Failure> {
         check_name(path)?;
+        check_no_stream(path)?;
         if !force && std::fs::symlink_metadata(path).is_ok() {
             return Err(taken(path, |file| begins_as_ours(file).unwrap_or(true)));
         }
         stop::watch();
         check_target(path).map_err(Failure::from)?;
-        if !path.exists() {
-            return Ok(Lock { path: path.to_owned(), file: None });
+        // Without --force, the name is not looked up again: a file that another process creates
+        // from now on is not replaced, and saving fails.
+        if !force || !path.exists() {
+            return Ok(Lock { path: path.to_owned(), file: None, is_forced: force });
         }
         let file = locked(path, "is changing this filter")?;
         if !begins_as_ours(&file).map_err(|error| Failure::at(path, error))? {
             return Err(Failure::at(path, FOREIGN));
         }
-        Ok(Lock { path: path.to_owned(), file: Some(file) })
+        Ok(Lock { path: path.to_owned(), file: Some(file), is_forced: force })
     }
 
     /// Whether an existing file will be replaced.
@@ -62,10 +73,14 @@ impl Lock {
         self.file.is_some()
     }
 
-    /// Replaces the file or creates it, unless the name no longer leads to the file that was
-    /// locked.
+    /// Replaces or creates the file; fails if the name now refers to a file other than the locked
+    /// one.
     pub(crate) fn save(&self, _: &Shield, write: impl FnOnce(&File) -> io::Result<()>) -> Result<(), Failure> {
-        let (_, unkept) = replace(&self.path, self.file.as_ref(), write).map_err(Failure::from)?;
+        let (_, unkept) = replace(&self.path, self.file.as_ref(), write).map_err(|error| match error {
+            FileError::Exists { path } if self.is_forced => Failure::at(&path, CREATED_MEANWHILE),
+            FileError::Exists { path } => Failure::at(&path, EXISTS),
+            error => error.into(),
+        })?;
         output::now_written(&self.path);
         tell_unkept(&self.path, &unkept);
         Ok(())
@@ -91,6 +106,9 @@ pub(crate) fn check_name(path: &Path) -> Result<(), Failure> {
             "a file is needed here, and `-` would be standard output; name a file, or write ./- for a file of that name",
         ));
     }
+    if path.as_os_str().as_encoded_bytes().last().is_some_and(|last| std::path::is_separator(char::from(*last))) {
+        return Err(Failure::at(path, "names a folder, because it ends with a slash; name a file"));
+    }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     match folder.filter(|folder| !folder.exists()) {
         Some(folder) => {
@@ -100,7 +118,16 @@ pub(crate) fn check_name(path: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Whether replacing this file loses nothing but data that this command has written. This is the
+/// Returns an error for a file to which the output or the messages of this run go, because these
+/// would be lost if the file were replaced.
+pub(crate) fn check_no_stream(path: &Path) -> Result<(), Failure> {
+    match output::stream_to(path) {
+        Some(stream) => Err(Failure::at(path, format_args!("{stream} is written to it, so it cannot be replaced; name another file"))),
+        None => Ok(()),
+    }
+}
+
+/// Whether the file contains only data of this program, so that it can be replaced. This is the
 /// case if the file is empty, or begins like a truebloom file.
 fn begins_as_ours(mut file: &File) -> io::Result<bool> {
     let mut start = Vec::new();
@@ -109,8 +136,8 @@ fn begins_as_ours(mut file: &File) -> io::Result<bool> {
     Ok(!matches!(FileHeader::from_bytes(&start), Err(FormatError::NotAFilter { .. } | FormatError::TextMode { .. })))
 }
 
-/// Returns an error if the file is not empty and does not begin with these bytes. The message says
-/// that the file is not `what`.
+/// Returns an error if the file is not empty and does not begin with these bytes. `what` is the
+/// beginning of the error message.
 pub(crate) fn check_begins(path: &Path, with: &[u8], what: &str) -> Result<(), Failure> {
     let Ok(file) = open_regular(path) else { return Ok(()) };
     let mut start = Vec::new();
@@ -124,8 +151,8 @@ pub(crate) fn check_begins(path: &Path, with: &[u8], what: &str) -> Result<(), F
     ))
 }
 
-/// Locks a file; `busy` describes in the message what another process is doing if it holds the
-/// lock.
+/// Locks a file. If another process holds the lock, the error says what that process is doing, in
+/// the words of `busy`.
 pub(crate) fn locked(path: &Path, busy: &str) -> Result<File, Failure> {
     let fail = |cause| Failure::from(FileError::Read { path: path.to_owned(), cause });
     loop {
@@ -219,7 +246,7 @@ fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     Ok((ours.dev(), ours.ino()) == (there.dev(), there.ino()))
 }
 
-/// On other systems, a file that is open cannot be replaced.
+/// On systems other than Unix, an open file cannot be replaced.
 #[cfg(not(unix))]
 fn is_at(_: &File, _: &Path) -> io::Result<bool> {
     Ok(true)
@@ -228,6 +255,24 @@ fn is_at(_: &File, _: &Path) -> io::Result<bool> {
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    /// Tests that a file which appears while the name is checked is never taken for the old one.
+    #[test]
+    fn a_file_that_appears_is_not_replaced_without_force() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (path, ends) = (folder.path().join("new"), AtomicBool::new(false));
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !ends.load(Ordering::Relaxed) {
+                    File::create(&path).and_then(|_| std::fs::remove_file(&path)).expect("a file");
+                }
+            });
+            let replaced = (0..4_000).any(|_| Lock::of_output(&path, false).is_ok_and(|lock| lock.replaces()));
+            ends.store(true, Ordering::Relaxed);
+            assert!(!replaced);
+        });
+    }
 
     #[test]
     fn a_lock_is_of_a_device_and_an_inode() {

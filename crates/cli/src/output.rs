@@ -1,9 +1,9 @@
 //! Standard input and output as the process received them, and messages for errors while writing.
 //!
-//! A program that is started with a closed output (`>&-`) finds `/dev/null` there, because the Rust
-//! runtime opens it before `main`. Lines would then be lost silently, although a state file
-//! remembers them. So the program records before `main` which streams are closed, and they remain
-//! closed.
+//! A program can be started with a closed output (`>&-`). Before `main`, the Rust runtime replaces
+//! a closed stream with `/dev/null`. Lines would then be lost silently, although a state file
+//! records them as printed. So the program records before `main` which streams are closed, and they
+//! remain closed.
 
 use crate::arch;
 use crate::failure::Failure;
@@ -61,7 +61,7 @@ pub(crate) fn stream_to(path: &Path) -> Option<&'static str> {
     streams.into_iter().find_map(|(name, stream)| goes_there(stream).then_some(name))
 }
 
-/// Whether standard output goes to this file, at or beyond the position that is read next. The
+/// Whether standard output writes to this file, at or after the position that is read next. The
 /// program would then read its own output, without end.
 pub(crate) fn feeds(input: &File) -> io::Result<bool> {
     let Some(mut output) = streams::stdout() else { return Ok(false) };
@@ -82,7 +82,7 @@ pub(crate) fn columns(stream: &(impl IsTerminal + std::os::fd::AsFd)) -> Option<
     stream.is_terminal().then(size).map(|columns| if columns == 0 { usize::MAX } else { columns })
 }
 
-/// The width is not known on this system.
+/// On systems other than Unix, the width is not known.
 #[cfg(not(unix))]
 pub(crate) fn columns(stream: &impl IsTerminal) -> Option<usize> {
     stream.is_terminal().then_some(usize::MAX)
@@ -95,7 +95,7 @@ pub(crate) fn is_same(one: &Metadata, other: &Metadata) -> bool {
     one.is_file() && (one.dev(), one.ino()) == (other.dev(), other.ino())
 }
 
-/// On other systems, a file that is open for reading cannot be replaced.
+/// On systems other than Unix, a file that is open for reading cannot be replaced.
 #[cfg(not(unix))]
 pub(crate) fn is_same(_: &Metadata, _: &Metadata) -> bool {
     false
@@ -116,7 +116,7 @@ mod streams {
         io::stderr().as_fd().try_clone_to_owned().ok().map(File::from)
     }
 
-    /// Writes once, directly, after everything written before has been flushed.
+    /// Writes the bytes with a single system call.
     pub(super) fn write(_: &mut io::StdoutLock<'_>, bytes: &[u8]) -> io::Result<usize> {
         Ok(rustix::io::write(rustix::stdio::stdout(), bytes)?)
     }
@@ -127,7 +127,7 @@ mod streams {
     }
 }
 
-/// On other systems, files cannot be compared.
+/// On systems other than Unix, files cannot be compared.
 #[cfg(not(unix))]
 mod streams {
     use std::fs::File;
@@ -181,7 +181,9 @@ pub(crate) fn write_whole(path: &Path, expected: Expected<'_>, bytes: &[u8]) -> 
 
 /// Notes that a file was written, so that this can be reported if the output fails later.
 pub(crate) fn now_written(path: &Path) {
-    if let Ok(mut written) = WRITTEN.lock() {
+    if let Ok(mut written) = WRITTEN.lock()
+        && !written.iter().any(|other| other == path)
+    {
         written.push(path.to_owned());
     }
 }

@@ -15,7 +15,7 @@ pub(crate) use truebloom_report::charts::*;
 
 #[derive(clap::Args)]
 pub(crate) struct PlotArgs {
-    /// Draw the curve behind the numbers into this file, as SVG; an older chart is overwritten
+    /// Also draw the numbers as a chart into this SVG file; an existing chart is overwritten
     #[arg(long = "plot", value_name = "FILE.svg")]
     file: Option<PathBuf>,
 }
@@ -61,16 +61,19 @@ impl PlotArgs {
 /// recognize the format by it.
 fn check_older(path: &Path) -> Result<(), Failure> {
     if path == Path::new("-") {
-        return Err(Failure::new("`-` is standard output, where the report goes; give --plot the name of a file, such as plan.svg"));
+        return Err(Failure::new(
+            "--plot cannot write to standard output (`-`), because the report goes there; name a file, such as plan.svg",
+        ));
     }
     if !path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("svg")) {
         let better = path.with_extension("svg");
         return Err(Failure::at(path, format_args!("--plot writes SVG, so the name must end in .svg; name it {}", better.display())));
     }
+    crate::lock::check_no_stream(path)?;
     is_older(
         path,
         truebloom_plot::MARK,
-        "it exists, but is not a chart of this program; give --plot another name, or remove the file first",
+        "the file exists, but was not drawn by truebloom; give --plot another name, or remove the file first",
     )
 }
 

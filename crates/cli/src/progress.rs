@@ -40,7 +40,7 @@ pub(crate) fn end() {
 /// A running count with its speed.
 pub(crate) struct Progress {
     bar: ProgressBar,
-    /// When work began; `None` after the bar is shown, or if it will never be shown.
+    /// When work began; `None` if the bar is already shown, or must never be shown.
     began: Option<Instant>,
     /// When the line was last changed, and the number of steps since then.
     changed: Instant,
@@ -69,7 +69,7 @@ impl Progress {
         Progress::styled("", Some(parts), &format!("{name}: {{percent}}% of the experiments, {{eta}} left"))
     }
 
-    /// The progress of reading bytes (`total` in all, if that is known); `what` names the things
+    /// Shows how many bytes were read, out of `total` if that is known; `what` names the things
     /// that are found in them.
     pub(crate) fn over_bytes(what: &'static str, total: Option<u64>) -> Progress {
         let template = match total {
@@ -111,8 +111,8 @@ impl Progress {
         }
     }
 
-    /// Whether the line should be changed: only after work has taken a while, and not faster than
-    /// people can read.
+    /// Whether the line should be changed now: the first change comes after some time, and later
+    /// changes are slow enough to be read.
     fn is_due(&mut self) -> bool {
         if self.began.is_some_and(|began| began.elapsed() >= PATIENCE) {
             self.began = None;
@@ -127,7 +127,8 @@ impl Progress {
     }
 }
 
-/// Progress of work whose steps are not known: its name, and how long it has been running.
+/// Progress of work that cannot be divided into steps: shows the name of the work and the elapsed
+/// time.
 pub(crate) struct Waiting {
     /// Dropping this value ends the thread that shows the line.
     ended: Option<mpsc::Sender<()>>,

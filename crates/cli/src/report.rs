@@ -9,14 +9,15 @@ use std::io::{self, Write};
 use truebloom_math::{Fpr, Rate};
 pub(crate) use truebloom_report::show::*;
 
-/// A report under construction. Lines for people and fields for programs are added side by side.
+/// A report under construction. A line for people is added together with the corresponding fields
+/// for programs.
 pub(crate) struct Report {
     lines: Vec<(String, String)>,
     fields: Map<String, Value>,
 }
 
 impl Report {
-    /// An empty report for a verb.
+    /// Creates an empty report for a subcommand.
     pub(crate) fn new(verb: &str) -> Report {
         let mut fields = Map::new();
         fields.insert("verb".to_owned(), verb.into());
@@ -52,7 +53,7 @@ impl Report {
         self.write_to(out, width, format)
     }
 
-    /// Prints the report to standard error, because standard output has the lines of the run.
+    /// Prints the report to standard error, because standard output is used for lines.
     pub(crate) fn print_aside(&self, json: bool) -> io::Result<()> {
         progress::end();
         let out = io::stderr().lock();

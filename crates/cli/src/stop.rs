@@ -20,9 +20,10 @@ struct Watch {
 struct Rules {
     /// The number of files that are being written; while there are any, no signal ends the process.
     shields: usize,
-    /// Whether enough time has passed since the first signal.
+    /// Whether enough time has passed since the first signal for a second one to end the process.
     armed: bool,
-    /// The value of `raised` at the moment after which signals cannot stop anything.
+    /// The value of `raised` at the moment from which signals no longer stop the program; `None`
+    /// before this moment.
     too_late: Option<usize>,
 }
 
@@ -46,8 +47,8 @@ pub(crate) fn exit_when_aborting() {
 }
 
 /// Makes the signals for interrupt and terminate set a flag instead of ending the process. After a
-/// while, a second signal ends the process. This interrupts a process that waits to write to a pipe
-/// whose reader does not read.
+/// while, a second signal ends the process. Such a second signal stops a process that waits to
+/// write to a full pipe whose reader does not read.
 pub(crate) fn watch() {
     watching();
 }
@@ -97,16 +98,16 @@ pub(crate) fn shield() -> Shield {
     Shield(())
 }
 
-/// Makes a shield before a file is written. The call is the last moment to stop: if a signal has
-/// come, the result is an error. Later signals do not stop anything, because otherwise the exit
-/// code would contradict what was written.
+/// Makes a shield before a file is written. This call is the last moment at which a signal can stop
+/// the program: if one has come, the result is an error. Later signals are ignored, because the
+/// exit code would otherwise contradict what was written.
 pub(crate) fn last_moment() -> Result<Shield, Failure> {
     let shield = too_late();
     if signal().is_some() { Err(Failure::new("stopped by a signal; nothing was written")) } else { Ok(shield) }
 }
 
-/// Makes a shield for a verb that saves its results when a signal comes. That signal still counts
-/// as the one that stopped the verb.
+/// Makes a shield for a subcommand that saves its results when a signal comes. The signal that was
+/// already received still counts as the reason for stopping.
 pub(crate) fn too_late() -> Shield {
     let (shield, watch) = (shield(), watching());
     watch.change(|rules| rules.too_late = rules.too_late.or(Some(watch.raised.load(Ordering::SeqCst))));

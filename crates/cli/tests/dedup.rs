@@ -1,4 +1,4 @@
-//! `dedup` against exact de-duplication, and against signals at any moment.
+//! Compares `dedup` with exact de-duplication, and interrupts it by signals at random moments.
 #![allow(missing_docs, reason = "a test has no public interface")]
 
 use std::collections::HashSet;
@@ -35,7 +35,8 @@ fn words() -> Vec<Vec<u8>> {
     text.split(|byte| *byte == b'\n').filter(|word| !word.is_empty()).map(<[u8]>::to_vec).collect()
 }
 
-/// Real text of 40,000 lines, most of them repeats: pairs of words, the early ones more often.
+/// Returns real text with 40,000 lines, most of which are repeats. Each line is a pair of words,
+/// and words from the beginning are more frequent.
 fn text() -> Vec<Vec<u8>> {
     let words = words();
     let mut state = 7u64;
@@ -50,10 +51,11 @@ fn joined<'a>(lines: impl IntoIterator<Item = &'a Vec<u8>>) -> Vec<u8> {
     lines.into_iter().flat_map(|line| line.iter().copied().chain([b'\n'])).collect()
 }
 
-/// With one cycle a first occurrence is missing only if it was wrongly dropped, and exact
-/// de-duplication says how many were: over 30 seeds as many as expected, and never more than the
-/// bound. Alpha: 30 bounds at 1e-6; six deviations for the sum. Every other line is right, in
-/// order. The same in either layout.
+/// As long as nothing is forgotten, a first occurrence is missing from the output only if it was
+/// wrongly dropped. Exact de-duplication shows how many were dropped: over 30 seeds, the number
+/// agrees with the expected number, and in no run does it exceed the reported bound. A correct
+/// program fails with a small probability: 1e-6 for each of the 30 bounds, and that of six standard
+/// deviations for the sum. All other lines must be printed in order. Both layouts are tested.
 #[test]
 fn wrong_drops_are_as_many_as_reported() {
     let lines = text();
@@ -95,9 +97,10 @@ fn loses_as_reported(layout: &str, firsts: &[&Vec<u8>], input: &[u8]) {
     assert!((lost - expected).abs() < 6.0 * expected.sqrt(), "{layout}: {lost} lost, {expected} expected");
 }
 
-/// Over many cycles, new lines only: what is lost is known exactly, agrees with the report (six
-/// deviations) and keeps to the average rate of the design; and nothing is lost with two phases
-/// that one would have kept. A blocked design promises no more than its bracket's upper end.
+/// Offers only new lines over many cycles, so that the number of lost lines is known exactly. The
+/// number of lost lines must agree with the report (within six standard deviations) and with the
+/// average rate of the design. For a blocked design, the rate is compared with the ends of its
+/// bracket.
 #[test]
 fn the_average_rate_is_that_of_the_design() {
     let input: Vec<u8> = (0..400_000).flat_map(|i| format!("{i}\n").into_bytes()).collect();
@@ -118,7 +121,7 @@ fn the_average_rate_is_that_of_the_design() {
     }
 }
 
-/// A repeat within the span is dropped, and one beyond it comes back.
+/// A repeat within the requested number of lines is dropped; a later repeat is printed again.
 #[test]
 fn a_span_of_lines_is_remembered() {
     let numbers = |range: std::ops::Range<u32>| range.flat_map(|i| format!("{i}\n").into_bytes()).collect::<Vec<u8>>();
@@ -134,11 +137,13 @@ fn a_span_of_lines_is_remembered() {
     assert_eq!(count(&beyond), 0);
 }
 
-/// A stream chosen without the seed, in periods of the items of a phase: 2% new lines, then 88% a
-/// fixed hot set, which refreshes itself, then 10% new lines, which find the active phase nearly
-/// full. Planned for the average of new lines, two phases lost 1.4% of them where 1% was asked for.
-/// Of a filter that keeps to 1% for each, more than six deviations above are lost with a
-/// probability below 1e-8; the seed is frozen, and 1.4% would be more than eight above.
+/// A stream that is chosen without knowing the seed, in periods as long as a phase has items: first
+/// 2% new lines, then 88% lines from a fixed hot set, which are refreshed, and then 10% new lines,
+/// which find the active phase nearly full. With two phases that were planned for the average rate
+/// of new lines, 1.4% of the new lines were lost when 1% was requested. For a filter that keeps a
+/// rate of 1% for each line, the loss exceeds the mean by more than six standard deviations with a
+/// probability below 1e-8. The seed is fixed. A loss of 1.4% would be more than eight standard
+/// deviations above the mean.
 #[test]
 fn two_phases_keep_their_rate_on_every_stream() {
     let (mut input, mut fresh) = (String::new(), 0u64);
@@ -158,11 +163,12 @@ fn two_phases_keep_their_rate_on_every_stream() {
     assert!(report["promised_fpr"]["upper"].as_f64().is_some_and(|rate| rate <= 0.01), "{report}");
 }
 
-/// Lines with --second, each of which comes twice and then never again: at most the requested rate
-/// are printed at their first occurrence already, or at none. Of a look-up for each occurrence that
-/// kept to the rate by itself, nearly twice as many were wrong. With one phase pairs alone; with
-/// two also a hot set that refreshes itself and fills the phase in which they come. Frozen seeds;
-/// by chance a sum is more than six deviations above its mean with a probability below 1e-8.
+/// With --second, every line occurs twice in close succession and then never again. The share of
+/// lines that are printed at their first occurrence or never is at most the requested rate. If
+/// every look-up had the requested rate, nearly twice as many lines would be wrong. With one phase,
+/// the stream has only such pairs; with two phases, a second stream also has a hot set, which is
+/// refreshed and fills the phase. The seeds are fixed; a sum exceeds its mean by more than six
+/// standard deviations with a probability below 1e-8.
 #[test]
 fn second_occurrences_keep_the_rate() {
     let pairs = |first: u32, count: u32| (first..first + count).map(|line| format!("new {line}:1\nnew {line}:2\n")).collect::<String>();
@@ -193,7 +199,7 @@ fn open(state: &Path) -> Result<RecyclingFilter, FileError> {
     RecyclingFilter::open(state)
 }
 
-/// A process whose output is read as it comes.
+/// A running process whose output is read line by line.
 struct Running {
     child: Child,
     lines: std::io::Lines<BufReader<ChildStdout>>,
@@ -220,7 +226,8 @@ impl Running {
     }
 }
 
-/// Waits for what must come. How long it takes is not asserted: after five minutes it hangs.
+/// Waits until a condition holds. The test does not depend on how long this takes, but after five
+/// minutes it fails.
 fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let begin = Instant::now();
     while !holds() {
@@ -261,12 +268,12 @@ fn a_checkpoint_needs_no_input() {
     running.child.wait().expect("it ends");
 }
 
-/// Killed at random moments of a frozen schedule, also while it saves: the state is always whole,
-/// knows a prefix of the lines and nothing that was not printed; a producer that begins again
-/// behind what the state knows loses no line; and no more than one unfinished file is left. Of
-/// three processes one is killed soon after its start, the others some time after they have saved
-/// something, so that the test has the same power on every machine. `DEDUP_KILLS=100` for the whole
-/// campaign.
+/// Kills processes at random moments (with a fixed seed), also while they save. The state file is
+/// always complete. The file contains a prefix of the lines, all of which were printed. A producer
+/// that continues after this prefix loses no line. At most one unfinished file is left. One of
+/// three processes is killed soon after its start, and the others some time after they have saved.
+/// In this way, the test is equally strict on slow and on fast machines. Set `DEDUP_KILLS=100` to
+/// run the full test.
 #[test]
 fn a_kill_at_any_moment_loses_nothing() {
     let kills: u64 = std::env::var("DEDUP_KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(10);
@@ -274,7 +281,7 @@ fn a_kill_at_any_moment_loses_nothing() {
     (0..kills.div_ceil(10)).for_each(|_| ten_kills(&mut moments));
 }
 
-/// Ten processes with one state, one after the other.
+/// Starts ten processes one after the other with the same state, and kills each.
 fn ten_kills(moments: &mut u64) {
     let folder = tempfile::tempdir().expect("a folder");
     let state = folder.path().join("s.tbl");
@@ -302,8 +309,9 @@ fn ten_kills(moments: &mut u64) {
     }
 }
 
-/// The whole lines that a process prints, fed with numbered ones from here on, before it is killed:
-/// so long after its start, or after it has saved something.
+/// Returns the complete lines that a process prints before it is killed. The process reads numbered
+/// lines, the first of which has the number `first`. The process is killed after the time `moment`,
+/// which begins at its start or, if `saves` is set, after it has saved something.
 fn printed_until_killed(state: &Path, first: u64, saves: bool, moment: Duration) -> Vec<Vec<u8>> {
     let name = state.to_str().expect("UTF-8");
     let mut child = dedup(&["--memory", "1MiB", "-p", "1e-12", "--checkpoint", "1ms", "--state", name]).spawn().expect("it starts");
@@ -329,8 +337,8 @@ fn printed_until_killed(state: &Path, first: u64, saves: bool, moment: Duration)
     })
 }
 
-/// Saved by a clock that was a day ahead, a state goes on by this one, and its lines are as old as
-/// they were; otherwise nothing would be forgotten until this clock has caught up.
+/// If a state was saved by a clock that was a day ahead, the current clock takes over and its lines
+/// keep their age. Otherwise, nothing would be forgotten until the current clock has caught up.
 #[test]
 fn a_state_of_a_clock_that_was_ahead_goes_on() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -344,7 +352,7 @@ fn a_state_of_a_clock_that_was_ahead_goes_on() {
     let next = run(&["--state", name], b"a\nb\n");
     let told = String::from_utf8_lossy(&next.stderr);
     assert_eq!((next.status.code(), &next.stdout[..]), (Some(0), &b"b\n"[..]), "{told}");
-    let expected = "state.tbl: when it was saved, the clock was about 10d ahead of the present one; its lines keep their age, and from now on the present clock decides when they are forgotten\n";
+    let expected = "state.tbl: when it was saved, the clock was about 10d ahead of the current time; its lines keep their age, and the current clock decides when they are forgotten\n";
     assert!(told.ends_with(expected), "{told}");
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("after 1970");
     let opened: RecyclingFilter = RecyclingFilter::open(&path).expect("a state");

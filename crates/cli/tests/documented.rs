@@ -1,5 +1,5 @@
-//! What help, manual pages and docs/CLI.md say, held to what the program does: every example runs,
-//! and every object has the fields that are documented.
+//! Checks help, manual pages and docs/CLI.md against the program: every example runs, and every
+//! JSON object has the documented fields.
 #![allow(missing_docs, reason = "a test has no public interface")]
 
 use std::collections::BTreeSet;
@@ -61,8 +61,8 @@ fn verbs(folder: &Path) -> Vec<String> {
     verbs
 }
 
-/// The commands among the examples after a help: lines indented by two, without the remark that two
-/// spaces divide from them.
+/// Returns the commands of the examples at the end of a help text. These commands are the lines
+/// that are indented by two spaces, without the remark that follows after two spaces.
 fn examples(help: &str) -> Vec<String> {
     let begin = ["\nExample", "\nGive two", "\nThree ways"].iter().filter_map(|heading| help.rfind(heading)).max();
     let after = help.get(begin.unwrap_or(help.len())..).unwrap_or_default();
@@ -71,8 +71,8 @@ fn examples(help: &str) -> Vec<String> {
     lines.map(|line| line.split("  ").next().unwrap_or(line).to_owned()).collect()
 }
 
-/// The rest of a command is waiting for its pipes, so that two at a time are faster even on one
-/// processor.
+/// Runs the checks on two threads. A command spends most of its time waiting for its pipes, so this
+/// is faster even on one processor.
 fn on_two_threads<T: Send>(mut all: Vec<T>, check: impl Fn(T) + Sync) {
     let half = all.split_off(all.len() / 2);
     std::thread::scope(|scope| {
@@ -82,7 +82,7 @@ fn on_two_threads<T: Send>(mut all: Vec<T>, check: impl Fn(T) + Sync) {
     });
 }
 
-/// The same command, in less time and without a pager.
+/// Returns the same command with less work and without a pager.
 fn shortened(example: &str) -> String {
     [
         ("tail -F log", "cat log"),
@@ -124,7 +124,8 @@ fn every_example_of_the_help_runs() {
     });
 }
 
-/// A remark beside an example is lost if it continues at the margin.
+/// A remark after an example must fit into the line, because a remark that continues at the margin
+/// would be lost.
 #[test]
 fn examples_of_the_help_fit_into_a_line() {
     let folder = folder();
@@ -161,7 +162,8 @@ fn completions_are_scripts() {
     }
 }
 
-/// Sections of docs/CLI.md: the commands to run, the fields that must be, and those that may be.
+/// Returns the commands, the required fields and the optional fields of every section of
+/// docs/CLI.md.
 fn documented() -> Vec<(Vec<String>, BTreeSet<String>, BTreeSet<String>)> {
     let text = std::fs::read_to_string(root().join("docs/CLI.md")).expect("docs/CLI.md");
     let sections = text.split("\n### ").skip(1).map(|section| {

@@ -1,5 +1,6 @@
-//! What happens to files, whatever neighbours, permissions and closed outputs do: nothing is
-//! overwritten that is not ours, no secret is shown, and the exit code tells the truth.
+//! How commands treat files, whatever permissions, concurrent processes and closed outputs they
+//! meet: they overwrite only files of this program, reveal no secret, and exit with the correct
+//! code.
 #![cfg(unix)]
 #![allow(missing_docs, reason = "a test has no public interface")]
 
@@ -8,7 +9,8 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Runs a script in this folder, where `t` is the program; what it prints on both streams.
+/// Runs a script in this folder, where `t` is the program. Returns what the script prints on
+/// standard output and standard error.
 fn shell_in(folder: &Path, script: &str) -> String {
     let script = format!("exec 2>&1\nT='{}'; t() {{ \"$T\" \"$@\"; }}\n{script}", env!("CARGO_BIN_EXE_truebloom"));
     // A script that hangs is ended and says so, not the tests.
@@ -29,7 +31,7 @@ fn shell(script: &str) -> String {
     shell_in(folder.path(), script)
 }
 
-/// Both of the lines printed, whatever is between them.
+/// Asserts that all of these lines were printed, whatever else was printed.
 #[track_caller]
 fn assert_told(told: &str, lines: &[&str]) {
     for line in lines {
@@ -46,8 +48,8 @@ fn a_new_state_overwrites_no_neighbour() {
     assert_eq!(told, "9\nprecious\n");
 }
 
-/// One file is left by a process that was killed while it wrote; files that only look like it, and
-/// one that a living process has locked, stay.
+/// A process that is killed while it writes leaves one file, which is removed later. Files whose
+/// names are only similar stay, and so does a file that a running process has locked.
 #[test]
 fn leftovers_of_killed_processes_are_removed_and_nothing_else() {
     let told = shell(
@@ -63,8 +65,8 @@ fn leftovers_of_killed_processes_are_removed_and_nothing_else() {
     assert_eq!(found.join(" "), expected);
 }
 
-/// The file was removed and made anew, or just removed, while `insert` read its lines: it has
-/// looked at the file before it opens them, and bash goes on when they are open.
+/// The file is replaced or removed while `insert` reads its lines. `insert` examines the file
+/// before it opens its inputs, and bash continues once the inputs are open.
 #[test]
 fn an_insert_into_a_file_that_was_replaced_is_refused() {
     for (verb, between, left) in [
@@ -151,8 +153,7 @@ fn signals_and_limits_leave_no_temporary_file_of_any_verb() {
     assert_told(&told, &["cannot write M: File too large", "merge 2", "cannot write S: File too large", "dedup 2"]);
 }
 
-/// A private file and what replaces it, looked at for as long as it takes to see the temporary
-/// file.
+/// Examines a private file and its replacement repeatedly, until the temporary file has been seen.
 #[test]
 fn a_private_file_is_private_while_it_is_saved() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -191,7 +192,7 @@ fn owner_group_mode_and_links_are_kept_or_told() {
     // Only root may give a file away; for others this changes nothing.
     let given = std::os::unix::fs::chown(&file, Some(1234), Some(5678)).is_ok();
     let told = shell_in(folder.path(), "seq 3 | t insert F");
-    assert_told(&told, &["F was written, but one other name of the old file (a hard link) keeps the old contents"]);
+    assert_told(&told, &["F was written, but another name of the old file (a hard link) still has the old contents"]);
     let data = fs::metadata(&file).expect("the filter");
     assert_eq!(data.mode() & 0o777, 0o640);
     if given {
@@ -246,7 +247,8 @@ fn a_lock_of_another_process_is_told_with_its_number() {
     assert!(pids.split(' ').any(|pid| pid == process), "{told}");
 }
 
-/// The remedy, given to a shell, does what it says and nothing else.
+/// The command that a message suggests works in a shell and has no other effect, even with unusual
+/// file names.
 #[test]
 fn the_shell_takes_remedies_as_they_are_meant() {
     let told = shell(
@@ -260,9 +262,9 @@ fn the_shell_takes_remedies_as_they_are_meant() {
     assert_eq!(told, "healed\n".repeat(10));
 }
 
-/// A limit on memory ends it with an error, not by a signal: from where the system can begin the
-/// program to where a verb has enough, and closely below that. Both depend on the build and the
-/// system, so they are looked for.
+/// A memory limit causes an error, and not the end of the process by a signal. The limits range
+/// from slightly less than the program needs to start to the amount with which a subcommand
+/// succeeds. These limits depend on the build and the system, so the test determines them.
 #[cfg(target_os = "linux")]
 #[test]
 fn too_little_memory_is_exit_code_2() {
@@ -294,8 +296,8 @@ fn too_little_memory_is_exit_code_2() {
     assert_eq!(told.lines().count(), 2, "{told}");
 }
 
-/// One answer for each query, in order, whatever it asks for; and no more memory than a query may
-/// take.
+/// Every query gets one answer, in order, whatever it requests; and no query takes more memory than
+/// it may.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_query_that_asks_too_much_ends_no_other() {
@@ -317,7 +319,7 @@ fn a_query_that_asks_too_much_ends_no_other() {
     assert!(lines.len() == expected.len() && lines.iter().zip(expected).all(|(line, expected)| line.starts_with(expected)), "{told}");
 }
 
-/// A certificate takes the place of nothing unless told to, and then of a certificate only.
+/// A certificate overwrites a file only with --force, and then only another certificate.
 #[test]
 fn a_certificate_overwrites_no_file() {
     let told = shell(
@@ -331,8 +333,8 @@ fn a_certificate_overwrites_no_file() {
     );
 }
 
-/// A report is told apart for certain: JSON Lines with a member `verb`, saved answers of other
-/// verbs and of this one are somebody's data.
+/// Only reports are recognized as reports: JSON Lines with a member `verb` may be other data, and
+/// so may saved answers of this or another subcommand.
 #[test]
 fn a_report_replaces_nothing_but_a_report() {
     let told = shell(
@@ -346,7 +348,8 @@ fn a_report_replaces_nothing_but_a_report() {
     assert_eq!(told, format!("{}0\n1\n0\n", "2 1\n".repeat(5)));
 }
 
-/// Not the input, not the state, not a filter, not an output, and no file that came later.
+/// A report must not replace an input, the state, a filter, an output, or a file that was created
+/// in the meantime.
 #[test]
 fn a_report_is_no_other_file_of_its_run() {
     let told = shell(
@@ -378,8 +381,9 @@ fn a_report_that_is_lost_is_an_error() {
     assert_eq!(told, "2\n2\n2\n5\n");
 }
 
-/// What is printed would be read again, without end. Counts are printed when all is read, and what
-/// is printed behind the place that is read is not read again.
+/// If the output were also an input, the program would read its own lines without end. Counts are
+/// allowed, because they are printed after everything was read, and so is an output before the
+/// position that is read next.
 #[test]
 fn an_output_that_is_read_is_refused() {
     let told = shell(
@@ -396,8 +400,8 @@ fn an_output_that_is_read_is_refused() {
     assert_eq!(told, expected + "500\n");
 }
 
-/// A batch of keys may open several layers of a small filter; together they may be much larger than
-/// it was.
+/// A batch of keys may add several layers to a small filter, and these layers may be much larger
+/// than the filter was.
 #[test]
 fn a_small_filter_grows_by_many_layers_at_once() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -409,8 +413,8 @@ fn a_small_filter_grows_by_many_layers_at_once() {
     assert_eq!(told, "5000\n5000\n");
 }
 
-/// A filter that grows takes what it is allowed, and not much more than it has at once: the file
-/// may be forged.
+/// A filter that grows keeps the memory limit. Without a limit, a new layer takes at most 64 times
+/// the memory of all earlier layers, because the file may be forged.
 #[test]
 fn a_filter_grows_within_its_limits() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -430,8 +434,55 @@ fn a_filter_grows_within_its_limits() {
                 .contains(", more than 64 times all earlier layers together; if this is intended, give --max-memory; nothing was written"),
         "{told}"
     );
-    assert!(second.contains("and --max-memory allows 1 MiB in all; nothing was written"), "{told}");
-    assert!(third.contains("and --max-memory allows 20 KiB in all; nothing was written") && none.contains("No such file"), "{told}");
-    assert!(fourth.contains("and --max-memory allows 64 KiB in all; nothing was written"), "{told}");
+    assert!(second.contains("but --max-memory allows 1 MiB for all layers together; nothing was written"), "{told}");
+    assert!(
+        third.contains("but --max-memory allows 20 KiB for all layers together; nothing was written") && none.contains("No such file"),
+        "{told}"
+    );
+    assert!(fourth.contains("but --max-memory allows 64 KiB for all layers together; nothing was written"), "{told}");
     assert_eq!((found, all), ("500", "10000"));
+}
+
+/// Neither the file of standard output nor that of standard error, under any name.
+#[test]
+fn a_file_that_a_stream_goes_to_is_not_replaced() {
+    let told = shell(
+        r#"seq 9 > w; t create -n 100 -p 1% a w > /dev/null; t create -n 100 -p 1% o w > /dev/null; cp o before
+        refused() { "$@" 2> told >> o; echo "$? $(tail -n 1 told)"; cmp o before; }
+        refused t create --force -n 50 -p 1% o w; refused t create --force -n 50 -p 1% /dev/stdout w; refused t copy --force a o
+        refused t merge --force o a a; refused t insert o w; refused t clear o; refused t count --force -o o w; refused t dedup --state o w
+        refused t plan -n 9 -p 1% --prove o --force
+        : > e; t create --force -n 50 -p 1% e w 2>> e; echo $?; cat e; t plan -n 100 -p 1% --plot c.svg > c.svg; echo $?; ls -s c.svg"#,
+    );
+    assert_eq!(told.matches("the output is written to it, so it cannot be replaced; name another file").count(), 10, "{told}");
+    assert_eq!(told.matches("2 truebloom: ").count(), 9, "{told}");
+    assert!(told.contains("2\ntruebloom: e: standard error is written to it, so it cannot be replaced;"), "{told}");
+    assert!(told.ends_with("2\n0 c.svg\n") && !told.contains("differ"), "{told}");
+}
+
+#[test]
+fn a_state_that_was_written_is_named_if_the_output_fails() {
+    let told = shell("seq 9 > w; t dedup --state s --memory 64KiB w > /dev/full; echo $?; ls s; t dedup --state s w | wc -l");
+    assert!(told.contains("; s was written anyway\n2\ns\n"), "{told}");
+    assert!(told.ends_with("\n9\n"), "{told}");
+}
+
+#[test]
+fn names_of_folders_are_refused_before_anything_is_read() {
+    let told = shell("mkfifo lines; t create -n 9 -p 1% x/ lines; t dedup --state y/ lines; t plan -n 9 -p 1% --prove z/");
+    assert_eq!(told.matches("/: names a folder, because it ends with a slash; name a file\n").count(), 3, "{told}");
+}
+
+/// Only root can become another user; others do not run this test.
+#[test]
+fn files_of_other_users_are_theirs() {
+    let told = shell(
+        r#"[ "$(id -u)" = 0 ] && command -v setpriv > /dev/null || { echo skipped; exit; }
+        cp "$T" program; seq 9 > w; t create -n 100 -p 1% F w > /dev/null; chmod 777 .; chmod 644 F w
+        nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
+        nobody ./program insert F w; echo $?; chown 65533 F; nobody ./program create --force -n 9 -p 1% F w; echo $?"#,
+    );
+    let refused =
+        |owner| format!("truebloom: F belongs to {owner}, and this user may not write it; ask its owner, or choose another name\n2\n");
+    assert!(told == "skipped\n" || told == refused("root") + &refused("user 65533"), "{told}");
 }

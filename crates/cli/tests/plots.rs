@@ -1,4 +1,5 @@
-//! Charts: every verb that draws, what is in its chart, and what is never overwritten.
+//! Charts: every subcommand that draws one, the contents of the charts, and the files that a chart
+//! must not overwrite.
 #![allow(missing_docs, reason = "a test has no public interface")]
 
 use std::collections::BTreeSet;
@@ -22,7 +23,7 @@ fn drawn(arguments: &str) -> String {
     svg
 }
 
-/// Points of the curves, by their number: every polyline of more than ten.
+/// Returns the number of curves, which are the polylines with more than ten points.
 fn curves(svg: &str) -> usize {
     svg.lines().filter(|line| line.starts_with("<polyline") && line.matches(',').count() > 10).count()
 }
@@ -53,8 +54,18 @@ fn every_verb_draws_its_curve() {
     }
 }
 
-/// The numbers drawn are the numbers of the law: at its plan, the curve of a filter is at the rate
-/// that is printed.
+/// The charts of the documentation are what their commands draw. If this fails, draw them again
+/// with these commands.
+#[test]
+fn the_charts_of_the_documentation() {
+    for (arguments, chart) in [("plan -n 300 -p 1%", "docs/plan.svg"), ("explain -m 9843 -n 1000 -k 7", "docs/guide/spread.svg")] {
+        let there = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(chart)).expect("a chart");
+        assert!(drawn(arguments) == there, "truebloom {arguments} --plot {chart} draws another chart");
+    }
+}
+
+/// The chart shows the computed rates: at the planned number of items, the curve of a filter has
+/// the rate that is printed.
 #[test]
 fn a_plan_is_drawn_at_its_rate() {
     let svg = drawn("plan -n 1000 -p 1% --mean");
@@ -81,8 +92,8 @@ fn a_plan_is_drawn_at_its_rate() {
     assert!(lines.iter().any(|line| line.iter().all(|end| (end.1 - y).abs() <= 10.0)), "the rate that was asked for: {y} {lines:?}");
 }
 
-/// A chart that may not be written is refused before the work, one that cannot be drawn after the
-/// answer.
+/// If the chart's file must not be replaced, the command fails before any work; if the chart cannot
+/// be drawn, the command still prints its answer.
 #[test]
 fn a_chart_costs_no_answer() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -107,12 +118,12 @@ fn a_chart_costs_no_answer() {
         "fpr -m 9585 -n 1000 -k 7 --plot notes.svg",
     ] {
         let (answer, reason) = said(arguments);
-        assert!(answer.is_empty() && reason.contains("it exists, but is not a chart"), "{arguments}: {answer}{reason}");
+        assert!(answer.is_empty() && reason.contains("the file exists, but was not drawn by truebloom"), "{arguments}: {answer}{reason}");
     }
 }
 
-/// A chart has the name of a chart: another ending is refused before any work, and nothing is
-/// written.
+/// The name of a chart must end in `.svg`; any other ending is refused before any work, and nothing
+/// is written.
 #[test]
 fn only_svg_is_drawn() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -126,7 +137,8 @@ fn only_svg_is_drawn() {
     assert!(truebloom("plan -n 100 -p 1% --plot P.SVG", folder.path()).status.success());
 }
 
-/// The textbook's dashes are seen where they lie on the exact line.
+/// The textbook's dashed line is drawn above the exact line, so that it is visible where both have
+/// the same values.
 #[test]
 fn dashes_are_drawn_over_lines() {
     let svg = drawn("fpr -m 9585 -n 1000 -k 7");
@@ -134,7 +146,7 @@ fn dashes_are_drawn_over_lines() {
     assert!(last("#D55E00") > last("#0072B2"));
 }
 
-/// What a table of libraries has no bar of is said in its chart.
+/// The chart of the table names the libraries for which it has no bar.
 #[test]
 fn libraries_that_refuse_are_named_in_the_chart() {
     let svg = drawn("audit --table -n 1000 -p 1e-6 --simulate 1k");
@@ -142,14 +154,14 @@ fn libraries_that_refuse_are_named_in_the_chart() {
     assert!(!drawn("audit --table -n 1000 -p 1% --simulate 1k").contains("not drawn"));
 }
 
-/// The places along the abscissa of the polylines that are chosen, the legend's left out.
+/// Returns the horizontal coordinates of the chosen polylines, except those of the legend.
 fn places(svg: &str, chosen: impl Fn(&str) -> bool) -> BTreeSet<String> {
     let lines = svg.lines().filter(|line| line.starts_with("<polyline") && line.matches(',').count() > 2 && chosen(line));
     let points = lines.filter_map(|line| line.split("points=\"").nth(1)).flat_map(|points| points.split(' '));
     points.filter_map(|point| Some(point.split_once(',')?.0.to_owned())).collect()
 }
 
-/// A line is what is known sharply: where a band begins, it ends.
+/// A line shows only rates that are known sharply: it ends where a band begins.
 #[test]
 fn rates_that_are_only_bracketed_are_no_line() {
     for (arguments, sharp) in [("fpr -m 16000 -n 1000 -k 11 --scheme square", 3), ("fpr -m 1600 -n 100 -k 3 --scheme square", 5)] {
@@ -171,7 +183,7 @@ fn only_charts_are_overwritten() {
         let output = truebloom("plan -n 100 -p 1% --plot chart.svg", folder.path());
         assert_eq!(output.status.code(), Some(2));
         let message = String::from_utf8_lossy(&output.stderr);
-        assert!(message.contains("chart.svg: it exists, but is not a chart"), "{message}");
+        assert!(message.contains("chart.svg: the file exists, but was not drawn by truebloom"), "{message}");
         assert_eq!(fs::read_to_string(&file).expect("there"), precious);
     }
     fs::remove_file(&file).expect("removed");
@@ -195,8 +207,8 @@ fn only_charts_are_overwritten() {
     }
 }
 
-/// A page with all figures of a paper; a run that was stopped goes on, and a broken last line
-/// counts as not done.
+/// The report has all figures of a paper. A run that was stopped continues, and an incomplete last
+/// line of the log counts as not done.
 #[test]
 fn a_report_is_written_and_taken_up_again() {
     let folder = tempfile::tempdir().expect("a folder");

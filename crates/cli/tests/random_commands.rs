@@ -1,11 +1,12 @@
-//! Command lines at random, with good and bad arguments in any order: none panics, hangs, ends with
-//! a code that is not documented, or costs a file that it was not told to replace.
+//! Runs random command lines with good and bad arguments in any order. No command may panic, hang,
+//! exit with an undocumented code, or change a file that it was not told to replace.
 //!
 //! `RANDOM_COMMANDS=3000 RANDOM_SEED=7 RANDOM_SECONDS=10 cargo test -p truebloom-cli --test
-//! random_commands -- --nocapture` is the campaign (a few minutes); what runs without these is a
-//! small part of it with a fixed seed. A failure prints its command line, and the same seed finds
-//! it again. RANDOM_SECONDS is a limit for a machine that does nothing else; without it only what
-//! hangs is a failure. Power: the test of the test below plants each fault and is told of it.
+//! random_commands -- --nocapture` runs the full test, which takes a few minutes. Without these
+//! variables, a small part of it runs with a fixed seed. A failure prints its command line, and the
+//! same seed reproduces it. RANDOM_SECONDS limits the time of a command, for use on an otherwise
+//! idle machine; without it, only a command that hangs is a failure. A second test introduces each
+//! kind of fault on purpose, and checks that it is detected.
 #![cfg(unix)]
 #![allow(missing_docs, reason = "a test has no public interface")]
 
@@ -17,7 +18,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use truebloom_math::law::simulation::SplitMix64;
 
-/// What takes longer hangs, however loaded the machine is.
+/// A command that takes longer counts as hanging, even on a loaded machine.
 const HANGS: Duration = Duration::from_secs(300);
 
 /// Frozen for ever.
@@ -33,8 +34,8 @@ impl Random {
     }
 }
 
-/// Verbs, with the options that go with them; those of other verbs come in as well. What would take
-/// long has a smaller size here.
+/// Subcommands with their options. A command line may also get options of other subcommands. Sizes
+/// are small, so that no command takes long.
 const VERBS: [(&str, &[&str]); 26] = [
     (
         "create",
@@ -126,8 +127,8 @@ const VERBS: [(&str, &[&str]); 26] = [
     ("help", &[]),
 ];
 
-/// Sound commands, for half of the lines: a word or two more, or none, and they do something else,
-/// or something wrong.
+/// Valid commands, from which half of the command lines are made. A few words may be added, with
+/// which a command does something else or is wrong.
 const SOUND: [&str; 50] = [
     "diff other.tbl seen.tbl",
     "apply other.tbl news",
@@ -181,7 +182,7 @@ const SOUND: [&str; 50] = [
     "man count merge",
 ];
 
-/// Of all verbs that read records.
+/// Options of all subcommands that read records.
 const RECORDS: [&str; 15] = [
     "-0",
     "--crlf",
@@ -200,7 +201,7 @@ const RECORDS: [&str; 15] = [
     "--max-record",
 ];
 
-/// Values: numbers, rates, sizes, names, nonsense.
+/// Values of options: numbers, rates, sizes, names, and nonsense.
 const VALUES: [&str; 44] = [
     "0",
     "1",
@@ -249,7 +250,7 @@ const VALUES: [&str; 44] = [
     ".a.b",
 ];
 
-/// Files: filters, text, other things, and names of what is not there.
+/// Names of files: filters, text, other kinds, and files that do not exist.
 const FILES: [&str; 25] = [
     "small.tbl",
     "news",
@@ -278,10 +279,10 @@ const FILES: [&str; 25] = [
     "r.json",
 ];
 
-/// What no command may change, whatever its arguments: none of it was written by us.
+/// Files that no command may change, whatever its arguments, because truebloom did not write them.
 const PRECIOUS: [&str; 7] = ["words.txt", "users.csv", "lines.jsonl", "packed.gz", "empty", "folder/inner.txt", "short.tbl"];
 
-/// What stays whole when it is replaced.
+/// Files that may be replaced, but must always be complete.
 const OURS: [&str; 9] =
     ["grown.tbl", "seen.tbl", "other.tbl", "blocked.tbl", "cube.tbl", "state.tbl", "list.tbc", "mails.tbl", "digits.tbc"];
 
@@ -328,7 +329,7 @@ fn command_line(random: &mut Random) -> Vec<String> {
     line
 }
 
-/// What came of a command.
+/// The outcome of a command.
 struct Outcome {
     code: Option<i32>,
     told: String,
@@ -363,12 +364,12 @@ fn run(line: &[String], folder: &Path, input: &Path, longest: Duration) -> Outco
     Outcome { code, told: reader.join().unwrap_or_default(), took: began.elapsed() }
 }
 
-/// What the files hold that may not change, and those that may.
+/// Returns the contents of all files of both lists.
 fn contents(folder: &Path) -> BTreeMap<&'static str, Option<Vec<u8>>> {
     PRECIOUS.iter().chain(&OURS).map(|name| (*name, fs::read(folder.join(name)).ok())).collect()
 }
 
-/// What is wrong with what a command did, if anything is.
+/// Returns what a command did wrong, if anything.
 fn fault(folder: &Path, before: &BTreeMap<&'static str, Option<Vec<u8>>>, outcome: &Outcome) -> Option<String> {
     if outcome.told.contains("panicked") || outcome.told.contains("RUST_BACKTRACE") {
         return Some(format!("it panicked: {}", outcome.told));
@@ -424,7 +425,7 @@ fn no_command_line_panics_hangs_or_loses_a_file() {
     assert!(done > commands / 10 && codes.contains_key(&Some(2)), "the test has no power: {codes:?}");
 }
 
-/// Each fault is noticed.
+/// Every kind of fault is detected.
 #[test]
 fn faults_are_noticed() {
     let folder = tempfile::tempdir().expect("a folder");

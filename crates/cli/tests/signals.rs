@@ -1,11 +1,11 @@
-//! A signal while a file is being replaced: the old file or the new one, whole, no temporary file,
-//! and an exit code that says which.
+//! Sends a signal while a file is being replaced. The file must be the complete old or the complete
+//! new one, as the exit code says, and no temporary file may be left.
 #![cfg(unix)]
 #![allow(missing_docs, reason = "a test has no public interface")]
 
 use std::process::Command;
 
-/// Verbs that write at once, hit at every moment of their run.
+/// Subcommands that write their file at once get a signal at every moment of their run.
 #[test]
 fn nothing_half_written_and_nothing_left_over() {
     let folder = tempfile::tempdir().expect("a folder");

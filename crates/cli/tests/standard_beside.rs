@@ -1,5 +1,5 @@
-//! A plan of another scheme names the bits of the standard one; they are those that the plan of the
-//! standard scheme says.
+//! Compares the standard size that the plan of another scheme reports with the size in the plan of
+//! the standard scheme.
 #![allow(missing_docs, reason = "a test has no public interface")]
 
 use serde_json::Value;
@@ -11,8 +11,8 @@ fn plan(args: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).expect("JSON")
 }
 
-/// It once said 9,597 where the standard plan takes 9,595; `more_percent` was divided by the same
-/// wrong value, so the sizes are taken from the other plan here.
+/// In an earlier version, the first was 9,597 and the second 9,595. `more_percent` was computed
+/// from the same wrong value, so this test takes the size from the standard plan.
 #[test]
 fn the_standard_size_beside_another_scheme_is_its_own_plans() {
     for promise in [&["--mean"][..], &[]] {
@@ -27,7 +27,8 @@ fn the_standard_size_beside_another_scheme_is_its_own_plans() {
     assert_eq!(plan(&["-n", "1000", "-p", "1%", "--scheme", "partitioned", "--mean"])["standard_bits"], 9_595);
 }
 
-/// `--layout` in lines compared with itself: 10,752 bits, +0.000%.
+/// In an earlier version, a plan with `--layout` compared the blocked layout with itself: 10,752
+/// bits, +0.000%.
 #[test]
 fn the_standard_size_beside_a_layout_is_its_own_plans() {
     for promise in [&["--mean"][..], &[]] {

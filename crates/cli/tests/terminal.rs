@@ -1,4 +1,4 @@
-//! What a person sees at a terminal: `script` gives the program one.
+//! Tests the output on a terminal, which `script` provides.
 #![cfg(target_os = "linux")]
 #![allow(missing_docs, reason = "a test has no public interface")]
 
@@ -19,15 +19,16 @@ fn seen(script: &str) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// The text that is seen after the last control sequence.
+/// Returns the text after the last control sequence.
 fn after_progress(seen: &str) -> &str {
     let end = seen.rfind('\u{1b}').map_or(0, |at| at + 1);
     let rest = &seen[end..];
     rest.find(|c: char| c.is_ascii_alphabetic()).filter(|_| end > 0).map_or(rest, |at| &rest[at + 1..])
 }
 
-/// Progress is shown of what takes longer than a second, a few times and not in a burst; it is gone
-/// before the answer is there, and messages stand above it.
+/// Progress appears only if the work takes longer than a second. The progress line is updated a few
+/// times and not in a burst, it is removed before the answer is printed, and messages appear above
+/// it.
 #[test]
 fn progress_is_cleared_before_the_answer() {
     for (verb, answer) in [("dedup -c", "301\r\n"), ("dedup -c --report", "301\r\n"), ("create -n 1000 -p 1% --color never F", "created  ")]
@@ -50,7 +51,8 @@ fn reports_are_wrapped() {
     assert!(wrapped.lines().any(|line| line.starts_with("          ")) && piped.lines().any(|line| line.chars().count() > 60), "{seen}");
 }
 
-/// So is the help, even where the terminal tells its columns alone.
+/// The help is wrapped to the width of the terminal, even if the terminal reports columns but no
+/// rows.
 #[test]
 fn help_is_wrapped() {
     for verb in ["dedup", "create", ""] {

@@ -7,13 +7,13 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-/// What a run leaves behind.
+/// Everything that a run produces: its exit code, its output, and the filter that it writes.
 #[derive(PartialEq)]
 struct Trace {
     code: Option<i32>,
     out: Vec<u8>,
     err: String,
-    /// The filter it wrote, if it wrote one.
+    /// The filter that the run wrote, if any.
     file: Option<Vec<u8>>,
 }
 
@@ -34,7 +34,8 @@ fn trace(folder: &Path, output: &Output) -> Trace {
     trace
 }
 
-/// The trace with one thread, which is that with any number.
+/// Returns the trace of a run with one thread, and checks that other numbers of threads give the
+/// same trace.
 fn run(folder: &Path, arguments: &str) -> Trace {
     let traced = |threads: &str| {
         if let Some(rest) = arguments.strip_prefix("insert ") {
@@ -53,7 +54,7 @@ fn run(folder: &Path, arguments: &str) -> Trace {
     one
 }
 
-/// A generator of its own, so that the texts never change.
+/// A separate random number generator, so that the texts never change.
 struct Numbers(u64);
 
 impl Numbers {
@@ -63,8 +64,8 @@ impl Numbers {
     }
 }
 
-/// Five blocks or more of every kind of records, a third of them repeats, a few of them not as they
-/// should be.
+/// Writes at least five blocks of every kind of records. A third of the records are repeats, and a
+/// few are malformed.
 fn write_texts(folder: &Path) {
     let mut numbers = Numbers(7);
     let (mut lines, mut json, mut csv, mut hex) = (String::new(), String::new(), "id,name\n".to_owned(), String::new());
@@ -116,8 +117,8 @@ fn write_texts(folder: &Path) {
     write("broken.gz", &packed[..packed.len() * 2 / 3]);
 }
 
-/// Good records, and a broken one over the end of every second block: a file is read in blocks of
-/// 256 KiB after a first one of 64 KiB.
+/// Returns CSV in which a broken record spans the end of every second block, between valid records.
+/// The first block of a file has 64 KiB, and all others have 256 KiB.
 fn seams() -> String {
     let (mut text, mut i) = ("id,name\n".to_owned(), 0);
     for end in (1..=10).step_by(2).map(|block| (64 << 10) + block * (256 << 10)) {
@@ -144,7 +145,8 @@ fn folder() -> tempfile::TempDir {
     folder
 }
 
-/// Ways to name records and keys, and the filter that knows about half of them.
+/// Command lines with different records and keys; each has the filter that contains about half of
+/// these keys.
 const INPUTS: [(&str, &str); 15] = [
     ("half.tbl", "lines.txt"),
     ("half.tbl", "half.txt lines.gz"),
@@ -208,7 +210,7 @@ fn filters_are_the_same() {
     }
 }
 
-/// The reader stops early, or there is nothing to read for a while.
+/// The reader of the output stops early, or the input pauses for a while.
 #[test]
 fn streams_are_not_held_up() {
     let folder = folder();
@@ -231,8 +233,7 @@ fn streams_are_not_held_up() {
     assert_eq!(String::from_utf8_lossy(&output.stdout), "143 after last\n143 after final\n", "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// What cannot be read lies in one block with records before it and after it: all of them come out
-/// as they are.
+/// A block contains malformed records between valid ones; all valid records are printed unchanged.
 #[test]
 fn records_beside_broken_ones_are_whole() {
     let folder = tempfile::tempdir().expect("a folder");

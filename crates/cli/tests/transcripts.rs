@@ -1,11 +1,12 @@
-//! Terminal sessions, held to what the program prints: those of the README, docs/SESSION.md,
-//! docs/JOBS.md, the pages of docs/guide and `tests/transcripts/`.
+//! Compares terminal sessions in the documentation with what the program prints. The sessions are
+//! in the README, docs/SESSION.md, docs/JOBS.md, the pages of docs/guide, and `tests/transcripts/`.
 //!
 //! A session is the `console` blocks of a Markdown file, run in order by bash in one fresh folder.
-//! What a command prints, standard error included, must be the lines below it; `[..]` in a line
-//! stands for any text. A command must succeed unless `[exit N]` follows. The README's pipes are
-//! why no ready-made runner is used: the usual one starts single commands only. No session races a
-//! clock: what must come first is waited for, through a pipe that is held open.
+//! The lines below a command must equal its output, including standard error; `[..]` in a line
+//! stands for any text. A command must succeed unless `[exit N]` follows. A ready-made runner does
+//! not suffice, because the usual one starts only single commands, and the README has pipes. No
+//! session depends on timing: if one thing must happen before another, the session waits for it,
+//! with a pipe that is held open.
 #![allow(missing_docs, reason = "a test has no public interface")]
 
 use std::path::{Path, PathBuf};
@@ -41,7 +42,7 @@ fn matches(pattern: &str, line: &str) -> bool {
     (0..=rest.len()).filter(|&at| rest.is_char_boundary(at)).any(|at| matches(tail, &rest[at..]))
 }
 
-/// What a command prints, with its exit code unless that is 0.
+/// Returns what a command prints, and its exit code if that is not 0.
 fn run(command: &str, folder: &Path) -> Vec<String> {
     let program = Path::new(env!("CARGO_BIN_EXE_truebloom"));
     let path = format!("{}:{}", program.parent().expect("a folder").display(), std::env::var("PATH").unwrap_or_default());

@@ -22,8 +22,8 @@ use syn::{
 ///   an explicit discriminant.
 /// * `#[key(skip)]` leaves a field out, such as a cache or a marker. Values that differ only in
 ///   such fields are the same key.
-/// * `#[key(crate = path)]` before the type gives the path of the crate `truebloom`. You need it if
-///   you renamed the crate, or use it through another crate that re-exports it, as in
+/// * `#[key(crate = path)]` before the type gives the path of the crate `truebloom`. You need this
+///   attribute if you renamed the crate, or use it through another crate that re-exports it, as in
 ///   `mine::truebloom`.
 ///
 /// The types of all fields must be keys, and type parameters get the bound `Key`. A discriminant

@@ -15,7 +15,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use truebloom_math::{Error, Fpr, Law, Plan, Rate};
 
-/// Evaluates one expression for the filter, whatever its kind.
+/// Evaluates one expression for the filter in any variant.
 macro_rules! each {
     ($self:expr, $filter:ident => $value:expr) => {
         layouts!(each_arm($self), $filter => $value, $filter => $value)
@@ -67,13 +67,14 @@ views_files!([] AnyFilter, [AsRef<[u8]> + Send + Sync] AnyFilter<View<B>>, AnyFi
 
 macro_rules! any_filter {
     ([$($(#[$doc:meta])* $layout:ident of $scheme:ty,)*]) => {
-        /// A filter of any layout and scheme, as determined by its file. The type implements
-        /// [`Filter`](crate::Filter). The scheme is selected once per call, so batches of keys run
-        /// at full speed ([`insert_all_hashes`](crate::Filter::insert_all_hashes),
-        /// [`contains_all`](crate::Filter::contains_all)).
+        /// A filter whose layout and scheme are known only at run time, for example from its file.
+        /// The type implements [`Filter`](crate::Filter). Each call selects the scheme once.
+        /// [`insert_all_hashes`](crate::Filter::insert_all_hashes) and
+        /// [`contains_all`](crate::Filter::contains_all) are therefore as fast as for a fixed
+        /// scheme.
         ///
-        /// Files of recycling filters and of sketches are refused. The error says what the file
-        /// holds and which type opens it.
+        /// Opening the file of a recycling filter or of a sketch is an error, which names the type
+        /// that opens the file.
         ///
         /// ```
         /// use truebloom::{AnyFilter, BlockedBloomFilter, Filter};
@@ -208,8 +209,8 @@ macro_rules! any_filter {
                 })
             }
 
-            /// An empty filter without a plan, given the number of its scheme, its bits and its
-            /// probes.
+            /// Makes an empty filter without a plan, from the number of its scheme, its bits and
+            /// its probes.
             ///
             /// # Errors
             /// Fails as [`Scheme::new`] does, and also if the memory cannot be allocated.
@@ -318,9 +319,9 @@ of_each! { Backing:
     fn capacity(&self) -> Option<u64>;
     /// The requested rate, if there was one.
     fn rate(&self) -> Option<Rate>;
-    /// How often keys were offered, repeats included.
+    /// The number of keys offered, repeats included.
     fn offered(&self) -> u64;
-    /// How many offers set a bit.
+    /// The number of offers that set a bit.
     fn changed(&self) -> u64;
     /// Returns true if the filter is the result of a union or an intersection.
     fn is_merged(&self) -> bool;
@@ -362,9 +363,8 @@ of_each! { Counted:
     /// The number of distinct items, estimated from the fill: [`FilterOf::estimated_items`].
     fn estimated_items(&self) -> Option<f64>;
     /// Returns true if the filter certainly holds more distinct items than it was planned for:
-    /// [`FilterOf::is_over_capacity`]. A filter that grows has no planned number of items; it is
-    /// over capacity if a merge raised its rate above the requested rate:
-    /// [`ScalableFilter::is_over_capacity`].
+    /// [`FilterOf::is_over_capacity`]. A growing filter is over capacity if a merge raised its rate
+    /// above the requested rate: [`ScalableFilter::is_over_capacity`].
     fn is_over_capacity(&self) -> bool;
 }
 
@@ -416,7 +416,7 @@ impl AnyFilter {
 }
 
 impl<K: Backing> AnyFilter<K> {
-    /// The property that a merge compares first: the scheme, or that the filter grows.
+    /// The name that a merge compares first: the name of the scheme, or of the growing layout.
     fn form(&self) -> &'static str {
         if let AnyFilter::Scalable(_) = self { "standard in layers that grow" } else { self.scheme_id().name() }
     }

@@ -17,7 +17,7 @@ use truebloom_math::{Error, Ground, ItemsEstimate, Variant, as_one_call, items_b
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Quantity {
-    /// The estimate; `None` if a filter is full, or if there are too many filters.
+    /// The estimate, or `None` if a filter is full or too many filters are compared.
     pub value: Option<f64>,
     /// The lower end.
     pub lower: u64,
@@ -37,14 +37,14 @@ pub struct Share {
     pub upper: f64,
 }
 
-/// The sizes of the sets that filters hold, and of the unions and intersections of these sets. Each
-/// interval, taken by itself, covers the true number with at least the requested probability over
-/// seeds, for keys chosen without knowing the seed.
+/// The sizes of the sets that filters hold, and of the unions and intersections of these sets. For
+/// keys chosen without knowing the seed, each single interval contains the true number with at
+/// least the requested probability over seeds.
 ///
-/// Everything is computed from two kinds of numbers. The number of insertions that set a bit
-/// determines the number of items in one filter, apart from a few items. The number of items that
-/// only one filter holds follows from the bits that only this filter has set ([`items_beyond`]).
-/// The other sizes are sums and differences of these numbers.
+/// Two kinds of sizes are computed directly. The number of items in one filter is computed from the
+/// number of insertions that set a bit, which misses only a few items. The number of items that
+/// only one filter holds is computed from the bits that only this filter has set
+/// ([`items_beyond`]). All other sizes are sums and differences of these two kinds.
 ///
 /// ```
 /// use truebloom::{AnyFilter, BloomFilter, Comparison, Filter};
@@ -82,10 +82,10 @@ pub enum CompareError {
     Differs {
         /// The index of the filter.
         index: usize,
-        /// The parameter in which it differs.
+        /// The parameter in which the two filters differ.
         cause: MergeError,
     },
-    /// A filter is an intersection, whose set bits do not determine how many items it holds.
+    /// A filter is an intersection. Its number of items cannot be computed from its set bits.
     Intersection {
         /// The index of the filter.
         index: usize,
@@ -160,10 +160,10 @@ struct Size {
 const MOST_SELECTED: usize = 10;
 
 impl Comparison {
-    /// Compares filters of the same bits, probes, scheme, hasher and seed.
+    /// Compares filters that have the same size, number of probes, scheme, hasher and seed.
     ///
     /// Time: quadratic in the number of filters and linear in the bits, plus some hundredths of a
-    /// second per interval. Memory: at most that of four more filters.
+    /// second per interval. Memory: at most as much as four more filters.
     ///
     /// # Errors
     /// Fails as a merge does, and also if a filter is an intersection, or if its set bits are
@@ -248,8 +248,8 @@ impl<K: Counted> Compared<'_, K> {
         Ok((Size { lower, upper: upper.max(lower), error: alpha }, found.value))
     }
 
-    /// The size of a filter, its estimate, and the error probability that is left for estimating
-    /// another number. If the counts determine the size, most of the probability is left.
+    /// The size of a filter, its estimate, and the error probability that remains for estimating
+    /// another number. Most of the probability remains if the filter's counts determine its size.
     fn size_beside(&self, index: usize, alpha: f64) -> Result<(Size, Option<f64>, f64), CompareError> {
         let filter = self.filters.get(index).ok_or(CompareError::Arguments)?;
         let (size, value) = self.size(filter, alpha / 2.0)?;
@@ -267,11 +267,11 @@ impl<K: Counted> Compared<'_, K> {
     }
 
     /// The number of common items: the number of items in the smallest filter, minus the number of
-    /// its items that at least one of the others lacks. The number subtracted is at least the
-    /// largest number of items that any single other filter lacks. The inequality of Hunter and
-    /// Worsley gives an upper bound on it. For each of the other filters, the bound adds the number
-    /// of items that this filter lacks. For each of them except the first, it then subtracts the
-    /// number of items that this filter and the first both lack.
+    /// its items that at least one of the others lacks. This difference is at least the largest
+    /// number of items that a single other filter lacks. An upper bound on the difference follows
+    /// from the inequality of Hunter and Worsley: add up the numbers of items that each of the
+    /// other filters lacks, and subtract, for each of them except the first, the number of items
+    /// that this filter and the first one both lack.
     fn common(&self, smallest: usize, alpha: f64) -> Result<Quantity, CompareError> {
         let (size, value, left) = self.size_beside(smallest, alpha)?;
         let filter = self.filters.get(smallest).ok_or(CompareError::Arguments)?;
@@ -309,8 +309,8 @@ impl<K: Counted> Compared<'_, K> {
     }
 
     /// How many items of a filter are missing in at least one of the others. For every subset of
-    /// the others, the number of items that all of its filters lack is estimated. The estimates are
-    /// then combined by inclusion and exclusion.
+    /// the others, this function estimates the number of items that all filters of the subset lack.
+    /// The estimates are then combined by inclusion and exclusion.
     fn lacked_by_any(&self, filter: &AnyFilter<K>, others: &[usize]) -> Result<Option<f64>, CompareError> {
         let mut sum = Some(0.0);
         for selection in 1..1usize << others.len() {
@@ -355,15 +355,16 @@ fn bounded_share(value: Option<f64>, lower: f64, upper: f64) -> Share {
     Share { value: value.map(|value| value.clamp(lower, upper)), lower, upper }
 }
 
-/// A quantity with this interval. An estimate outside the interval is moved to its nearest end.
+/// Makes a quantity with this interval. An estimate outside the interval is moved to its nearest
+/// end.
 fn quantity(value: Option<f64>, lower: u64, upper: u64) -> Quantity {
     let upper = upper.max(lower);
     let value = value.map(|value| value.clamp(lower as f64, if upper == u64::MAX { f64::MAX } else { upper as f64 }));
     Quantity { value, lower, upper: (upper < u64::MAX).then_some(upper) }
 }
 
-/// The number of items that `both` holds and `ground` does not; `both` holds all items of `ground`.
-/// The interval misses the true number with probability at most alpha.
+/// Estimates the number of items that `both` holds and `ground` does not, where `both` holds all
+/// items of `ground`. The interval misses the true number with probability at most alpha.
 fn beyond<G: Counted, B: Counted>(ground: &AnyFilter<G>, both: &AnyFilter<B>, alpha: f64) -> Result<ItemsEstimate, CompareError> {
     let more = both.ones().saturating_sub(ground.ones());
     let confidence = (1.0 - alpha).clamp(f64::EPSILON, 1.0 - f64::EPSILON);
@@ -379,14 +380,14 @@ fn estimate<G: Counted, B: Counted>(ground: &AnyFilter<G>, both: &AnyFilter<B>) 
     Ok(with_any_ground(ground, |ground| ground.estimate(probes, more)))
 }
 
-/// Calls `use_ground` with the data that the law of additional bits needs about a filter of any
-/// scheme.
+/// Calls `use_ground` with the bits of a filter of any scheme, as the estimate of added items needs
+/// them.
 fn with_any_ground<T>(filter: &AnyFilter<impl Counted>, use_ground: impl FnOnce(Ground<'_>) -> T) -> T {
     // Filters that grow were refused before.
     each_planned!(filter, filter => with_ground(filter, use_ground), grows => use_ground(Ground::Unsliced { variant: Variant::Standard, bits: grows.bits(), ones: grows.ones() }))
 }
 
-/// Calls `use_ground` with the data that the law of additional bits needs about a filter.
+/// Calls `use_ground` with the bits of a filter, as the estimate of added items needs them.
 fn with_ground<S: Scheme, H: KeyHasher, K: Counted, T>(filter: &FilterOf<S, H, K>, use_ground: impl FnOnce(Ground<'_>) -> T) -> T {
     let (bits, ones) = (filter.bits(), filter.ones());
     match filter.scheme().id().variant() {

@@ -37,14 +37,14 @@ pub enum BuildError {
         /// The number of probes that was given.
         found: u32,
     },
-    /// The scheme is not the type's scheme.
+    /// The type does not support the given scheme.
     Scheme {
         /// The scheme of the type.
         expected: SchemeId,
         /// The scheme that was given.
         found: SchemeId,
     },
-    /// The scheme of blocked filters was given for a filter whose positions can be anywhere.
+    /// The type does not support the scheme of blocked filters.
     InLines,
     /// The crate is built without the feature `two-hash`.
     LeftOut {
@@ -67,19 +67,19 @@ pub enum BuildError {
         /// The number of probes, which is the number of slices.
         probes: u32,
     },
-    /// The plan is for another scheme than the filter's.
+    /// The plan was made for a scheme that differs from the filter's scheme.
     Planned {
         /// The scheme of this filter.
         expected: truebloom_math::SchemeId,
         /// The plan's scheme.
         found: truebloom_math::SchemeId,
     },
-    /// The plan was made for hashes with more bits than the hasher's, so equal hashes would be more
-    /// frequent than planned.
+    /// The plan was made for hashes with more bits than the hasher computes. Equal hashes would be
+    /// more frequent than planned.
     HashBits {
         /// The number of bits of the hasher's hash.
         found: u32,
-        /// An upper bound on how much equal hashes with that many bits add to the rate.
+        /// An upper bound on the amount that equal hashes of `found` bits add to the rate.
         floor: f64,
         /// The probability of equal hashes that the plan allows for.
         planned: f64,
@@ -92,17 +92,17 @@ pub enum BuildError {
         found: u64,
         /// The values that the field may have.
         expected: Expected,
-        /// Why no other value is possible.
+        /// The reason why other values are invalid.
         why: &'static str,
     },
-    /// A blocked recycling filter cannot have this policy.
+    /// A blocked recycling filter does not support this policy.
     NotBlocked {
-        /// The part of the policy that is not possible.
+        /// The unsupported part of the policy.
         what: &'static str,
     },
-    /// A filter shared by threads cannot have this policy.
+    /// A filter shared by threads does not support this policy.
     NotShared {
-        /// The part of the policy that is not possible.
+        /// The unsupported part of the policy.
         what: &'static str,
     },
     /// The memory cannot be allocated.
@@ -210,7 +210,7 @@ impl fmt::Display for BuildError {
                     "the shape is for rows of kind {found:?}, but the sketch has rows of kind {expected:?}; make a shape for {expected:?} rows"
                 )
             }
-            BuildError::NoRandomSeed { reason } => write!(f, "the operating system gives no random seed ({reason}); give a seed"),
+            BuildError::NoRandomSeed { reason } => write!(f, "the operating system provided no random seed ({reason}); give a seed"),
         }
     }
 }
@@ -231,7 +231,7 @@ impl From<truebloom_math::Error> for BuildError {
 }
 
 impl From<Infallible> for BuildError {
-    /// Never called. This conversion exists so that constructors accept a `Rate` as well as types
+    /// Never called. This conversion exists so that constructors accept both a `Rate` and types
     /// whose conversion to a rate may fail.
     fn from(never: Infallible) -> BuildError {
         match never {}
@@ -277,9 +277,9 @@ pub enum MergeError {
     Shape {
         /// The first dimension in which the sketches differ.
         name: &'static str,
-        /// In that dimension, the size of the sketch that the merge would change.
+        /// The size of this dimension in the sketch that the merge would change.
         ours: u64,
-        /// In that dimension, the size of the other sketch.
+        /// The size of this dimension in the other sketch.
         theirs: u64,
     },
     /// The inner product is not defined, because the counters of one sketch are not sums of counts.
@@ -296,8 +296,8 @@ pub enum MergeError {
     },
     /// The hash functions differ.
     Hasher {
-        /// The hasher of the filter that the merge would change; `None` if the file format has no
-        /// number for it.
+        /// The hasher of the filter that the merge would change, or `None` if the hasher has no
+        /// number in the file format.
         ours: Option<HasherId>,
         /// The hasher of the other filter.
         theirs: Option<HasherId>,
@@ -333,9 +333,9 @@ pub enum MergeError {
 impl fmt::Display for MergeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            MergeError::Bits { ours, theirs } => write!(f, "the filters differ in bits, {ours} and {theirs}; make both with the same plan"),
+            MergeError::Bits { ours, theirs } => write!(f, "the filters have {ours} and {theirs} bits; make both with the same plan"),
             MergeError::Probes { ours, theirs } => {
-                write!(f, "the filters differ in probes, {ours} and {theirs}; make both with the same plan")
+                write!(f, "the filters have {ours} and {theirs} probes; make both with the same plan")
             }
             MergeError::Shape { name, ours, theirs } => {
                 write!(f, "the sketches differ in {name}, {ours} and {theirs}; make both with the same epsilon and delta")
@@ -347,12 +347,12 @@ impl fmt::Display for MergeError {
                 )
             }
             MergeError::Scheme { ours, theirs } => {
-                write!(f, "the filters differ in schemes, {ours} and {theirs}; make both with the same scheme")
+                write!(f, "the filters have different schemes, {ours} and {theirs}; make both with the same scheme")
             }
             MergeError::Hasher { ours, theirs } => {
-                write!(f, "they differ in hashers, {} and {}; make both with the same hasher", name(*ours), name(*theirs))
+                write!(f, "they have different hashers, {} and {}; make both with the same hasher", name(*ours), name(*theirs))
             }
-            MergeError::Growth => f.write_str("the filters differ in how they grow; make one as an empty copy of the other"),
+            MergeError::Growth => f.write_str("the filters grow in different ways; make one as an empty copy of the other"),
             MergeError::Layers => f.write_str(
                 "filters that grow cannot be intersected, because a key may be in different layers of the two; query both filters instead",
             ),
@@ -368,7 +368,7 @@ impl fmt::Display for MergeError {
             MergeError::Room { needed, found } => {
                 write!(f, "the buffer has {found} bytes, but a member takes {needed}; make it that long (see `member_bytes`)")
             }
-            MergeError::Seed => f.write_str("they differ in seeds; make both with the same seed, or one as a clone of the other"),
+            MergeError::Seed => f.write_str("they have different seeds; make both with the same seed, or one as a clone of the other"),
         }
     }
 }
@@ -385,15 +385,15 @@ fn name(hasher: Option<HasherId>) -> &'static str {
 pub enum FormatError {
     /// The bytes do not begin like a file of this format.
     NotAFilter {
-        /// The first bytes, up to eight.
+        /// At most eight bytes from the beginning of the data.
         found: Vec<u8>,
     },
     /// The first bytes were changed, probably by a transfer in text mode.
     TextMode {
-        /// The first bytes, up to eight.
+        /// At most eight bytes from the beginning of the data.
         found: Vec<u8>,
     },
-    /// This program does not know the version of the format.
+    /// The format version is not supported.
     Version {
         /// The version that can be read.
         expected: u16,
@@ -402,16 +402,16 @@ pub enum FormatError {
     },
     /// There are too few bytes.
     Truncated {
-        /// The smallest possible number of bytes.
+        /// The smallest number of bytes that is required.
         expected: u64,
-        /// The number of bytes that were found.
+        /// The actual number of bytes.
         found: u64,
     },
     /// There are too many bytes.
     TooLong {
-        /// The length that follows from the header.
+        /// The length according to the header.
         expected: u64,
-        /// The number of bytes that were found.
+        /// The actual number of bytes.
         found: u64,
     },
     /// The header is damaged.
@@ -438,10 +438,10 @@ pub enum FormatError {
     /// The bytes are compressed, so they cannot be queried in place; or they are a difference,
     /// which is not a filter.
     Coded {
-        /// Whether the bytes are a difference; if not, they are compressed.
+        /// True if the bytes are a difference, false if they are compressed.
         is_difference: bool,
     },
-    /// A difference was expected, but the bytes are not one.
+    /// The bytes are not a difference, although one was expected.
     NotADifference,
     /// The compressed bytes cannot be decoded.
     Code,
@@ -449,7 +449,7 @@ pub enum FormatError {
     Expands {
         /// The length in bytes after expansion.
         to: u64,
-        /// The largest length that is allowed.
+        /// The largest allowed length in bytes.
         most: u64,
     },
     /// The difference was made from another file.
@@ -471,7 +471,7 @@ pub enum FormatError {
         /// The checksum of the record's bytes.
         found: u64,
     },
-    /// The file is of another kind.
+    /// The type does not open files of this kind.
     Kind {
         /// The kind of the file.
         found: FileKind,
@@ -490,12 +490,12 @@ pub enum FormatError {
     },
     /// A kind, scheme, hasher or flag has a value that this program does not know.
     Unknown {
-        /// The name of the field with that value.
+        /// The name of the field with the unknown value.
         field: &'static str,
         /// The value that was found.
         found: u32,
     },
-    /// A program is updating the file in place, or was doing so when it ended.
+    /// A program is updating the file in place, or ended during such an update.
     Unfinished,
     /// A field that must be 0 has another value.
     Reserved {
@@ -525,7 +525,7 @@ pub enum FormatError {
         /// The divisor of the rate.
         divisor: u64,
     },
-    /// A bit after the last bit of the filter is set.
+    /// The unused bits after the last bit of the filter are not all 0.
     Padding {
         /// The number of bits of the filter.
         bits: u64,
@@ -592,7 +592,7 @@ impl fmt::Display for FormatError {
                  apply it to that state, or copy the whole filter"
             ),
             FormatError::OtherFilter { field } => {
-                write!(f, "the two are not states of one filter: they have different {field}; send the whole filter")
+                write!(f, "these are not two states of one filter: they have different {field}; send the whole filter")
             }
             FormatError::LayerChecksum { expected, found } => write!(
                 f,
@@ -644,7 +644,7 @@ impl core::error::Error for FormatError {}
 pub enum Expected {
     /// Exactly this value.
     Exactly(u64),
-    /// A value from the first to the second, inclusive.
+    /// A value in this range, which includes both ends.
     Within(u64, u64),
     /// A prime that is at least the depth of the sketch.
     Prime,
@@ -661,5 +661,5 @@ impl fmt::Display for Expected {
 }
 
 fn left_out(scheme: SchemeId, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    write!(f, "the {scheme} scheme was left out of this program; build it with the feature `two-hash` of truebloom")
+    write!(f, "this program was built without the {scheme} scheme; build it with the feature `two-hash` of truebloom")
 }

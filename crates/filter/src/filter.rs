@@ -29,10 +29,12 @@ use truebloom_math::{Error, Fpr, Law, Rate};
 ///
 /// The trait is implemented by every [`FilterOf`] that has a [`PortableHasher`] and owns its bits,
 /// by [`ScalableFilter`], and by [`AnyFilter`], whose scheme is known only from its file. Views and
-/// [shared](crate::Shared) filters have the same methods but do not implement it. The methods are
-/// explained at [`FilterOf`]; here, paths are given as `&Path`. A `dyn Filter` lacks the methods
-/// that take keys of any type or another filter. Use the methods that take the hashes of keys
-/// instead; [`hasher`](Self::hasher) computes the hashes.
+/// [shared](crate::Shared) filters have the same methods but do not implement the trait.
+/// [`FilterOf`] documents the methods. The methods of this trait take paths as `&Path`.
+///
+/// A `dyn Filter` has no methods that take another filter, and no methods that take keys of any
+/// type. Use the methods that take hashes instead. [`hasher`](Self::hasher) computes the hash of a
+/// key.
 ///
 /// ```
 /// use truebloom::{BlockedBloomFilter, BloomFilter, Filter};
@@ -88,10 +90,10 @@ pub trait Filter {
     /// The requested rate, if there was one.
     fn rate(&self) -> Option<Rate>;
 
-    /// How often keys were offered, repeats included.
+    /// The number of keys offered, repeats included.
     fn offered(&self) -> u64;
 
-    /// How many offers set a bit.
+    /// The number of offers that set a bit.
     fn changed(&self) -> u64;
 
     /// Returns true if the filter is the result of a union or an intersection.
@@ -145,9 +147,8 @@ pub trait Filter {
     fn estimated_items(&self) -> Option<f64>;
 
     /// Returns true if the filter certainly holds more distinct items than it was planned for:
-    /// [`FilterOf::is_over_capacity`]. A filter that grows has no planned number of items; it is
-    /// over capacity if a merge raised its rate above the requested rate:
-    /// [`ScalableFilter::is_over_capacity`].
+    /// [`FilterOf::is_over_capacity`]. A filter that grows is over capacity if a merge raised its
+    /// rate above the requested rate: [`ScalableFilter::is_over_capacity`].
     fn is_over_capacity(&self) -> bool;
 
     /// Checks whether the filter's counters agree with its bits: [`Verification::of`].

@@ -1,5 +1,5 @@
 //! Filters that are updated directly in their file.
-#![allow(unsafe_code, reason = "to map a file is to promise that nobody else changes it, which no program can enforce")]
+#![allow(unsafe_code, reason = "mapping a file is sound only if nobody else changes it, which no program can enforce")]
 
 use crate::FilterOf;
 use crate::backing::{Backing, Checked};
@@ -17,15 +17,15 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A filter whose bits are changed directly in its file, which is mapped into memory. Use it for
-/// filters that are too large to be rewritten for each update.
+/// A filter whose bits are changed directly in its file, which is mapped into memory. Use this type
+/// for filters that are too large to be rewritten for each update.
 ///
 /// # What is promised
-/// While a filter is open in this way, its header has a mark. The mark reaches the disk before the
-/// first bit changes. Closing the filter first writes all bits to the disk, and then a header with
-/// their checksum and the counts, but without the mark. Bits are set, but never unset. So if only
-/// some of the changed sectors have reached the disk, the file still has every bit that it had
-/// before.
+/// While the file is open for updates, a mark in its header says so. The mark reaches the disk
+/// before the first bit changes. Closing the filter first writes all bits to the disk. It then
+/// writes a header without the mark, which has the checksum of the bits and the counts. Bits are
+/// set, but never unset. If only some of the changed sectors reach the disk, the file therefore
+/// still has every bit that was set before.
 ///
 /// | | keys inserted before the last [`sync`](Self::sync) | keys inserted later |
 /// |---|---|---|
@@ -111,13 +111,13 @@ impl<S: Scheme> InPlace<S> {
     ///
     /// # Safety
     /// The requirement of [`Mapped::open`](crate::disk::Mapped::open): until the filter is closed,
-    /// nothing else may write to the file or truncate it. Programs that lock the file first, as
-    /// this type and the command do, fulfil this requirement.
+    /// nothing else may write to the file or truncate it. Programs fulfil this requirement if they
+    /// lock the file before they write to it, as this type and the command do.
     ///
     /// # Errors
-    /// Fails as [`FilterOf::open`] does, and also in three cases: another program has the lock, the
-    /// file is read-only, or the file still has the mark, because a program ended during an update
-    /// ([`FormatError::Unfinished`]).
+    /// Fails as [`FilterOf::open`] does. Also fails if another program has locked the file, or if
+    /// the file is read-only. Also fails if the file still has the mark of an update, because a
+    /// program ended during the update ([`FormatError::Unfinished`]).
     pub unsafe fn open(path: impl AsRef<Path>) -> Result<InPlace<S>, FileError> {
         let path = path.as_ref();
         // SAFETY: as the caller promised.
@@ -126,8 +126,9 @@ impl<S: Scheme> InPlace<S> {
         InPlace::marked(filter.map_err(|cause| format_error(path, cause))?, path)
     }
 
-    /// Opens a filter after a program ended while updating it. The counts become bounds that always
-    /// hold. If the filter was closed properly, this is the same as [`open`](Self::open).
+    /// Opens a filter that a program was updating when the program ended. The counts of the filter
+    /// are replaced by bounds that always hold. If the filter was closed properly, this method does
+    /// the same as [`open`](Self::open).
     ///
     /// # Safety
     /// The requirement of [`open`](Self::open).
@@ -160,11 +161,11 @@ impl<S: Scheme> InPlace<S> {
     /// number of bytes that changed since the last sync.
     ///
     /// # Errors
-    /// * The bits cannot be written. It is then unknown which bits are on the disk, and a later
-    ///   call could not find out. So all later calls fail, too, and the file keeps its mark;
-    ///   [`recover`](Self::recover) opens it.
-    /// * Another file took the name of this one ([`FileError::Replaced`]). The opened file then has
-    ///   no name any more, and its keys are lost when it is closed.
+    /// * The bits cannot be written. After this error, it is unknown which bits are on the disk,
+    ///   and no later call could find out. All later calls therefore fail, too. The file keeps its
+    ///   mark, and [`recover`](Self::recover) opens the file.
+    /// * Another file took the name of this one ([`FileError::Replaced`]). The open file then has
+    ///   no name, and its keys are lost when the filter is closed.
     pub fn sync(&mut self) -> Result<(), FileError> {
         let synced = self.flush().and_then(|()| self.write_mark(Fields::mark_unfinished));
         synced.map_err(|cause| self.write_error(cause))?;
@@ -217,7 +218,7 @@ impl<S: Scheme> InPlace<S> {
     /// and later treats the data as written.
     fn noted(&mut self, write: impl FnOnce(&Place) -> io::Result<()>) -> io::Result<()> {
         if self.has_failed {
-            return Err(io::Error::other("an earlier write failed, and it is not known what is on the disk"));
+            return Err(io::Error::other("an earlier write failed, so the contents of the file on disk are unknown"));
         }
         let written = self.filter.as_mut().map_or(Ok(()), |filter| write(filter.bytes_mut()));
         self.has_failed = written.is_err();
@@ -308,13 +309,13 @@ impl<S: Scheme> Deref for InPlace<S> {
     type Target = FilterOf<S, PortableHasher, Checked<Place>>;
 
     fn deref(&self) -> &Self::Target {
-        self.filter.as_ref().unwrap_or_else(|| unreachable!("it is taken by `close` alone"))
+        self.filter.as_ref().unwrap_or_else(|| unreachable!("only `close` takes it"))
     }
 }
 
 impl<S: Scheme> InPlace<S> {
     fn filter_mut(&mut self) -> &mut FilterOf<S, PortableHasher, Checked<Place>> {
-        self.filter.as_mut().unwrap_or_else(|| unreachable!("it is taken by `close` alone"))
+        self.filter.as_mut().unwrap_or_else(|| unreachable!("only `close` takes it"))
     }
 
     /// Inserts a key: see [`FilterOf::insert`].

@@ -24,9 +24,8 @@
 //! # What is promised
 //! You request a rate. Once the filter holds the planned number of items, its own rate is at most
 //! the requested rate, with a probability of at least 99.9% over its seed. The mean rate over all
-//! seeds is at most the requested rate, too. Both promises are proven for a random hash function.
-//! The size is computed exactly ([`truebloom_math`]); the size from the textbook formula is too
-//! small.
+//! seeds is at most the requested rate, too. Both bounds are proven for a random hash function. The
+//! size is computed exactly ([`truebloom_math`]); the size from the textbook formula is too small.
 //!
 //! * [`insert`](BloomFilter::insert) returns true if the key was certainly new. False means a
 //!   repeat, or a new key that passes by chance.
@@ -161,7 +160,7 @@ pub use truebloom_derive::Key;
 pub use truebloom_math::{self, Fpr, Plan, Promise, Rate, Target};
 
 /// The largest number of probes per key, which is a limit of the file format. Plans for practical
-/// rates need fewer than 100.
+/// rates need fewer than 100 probes per key.
 pub const MAX_PROBES: u32 = 1_000;
 
 #[cfg(all(feature = "any", feature = "std"))]

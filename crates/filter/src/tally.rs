@@ -62,9 +62,9 @@ fn own_part() -> usize {
 mod tests {
     use super::*;
 
-    /// The test runs one thread more than there are parts, so that at least two share a part.
-    /// Several threads add at the same time, many times. If `add` loaded and stored a count in two
-    /// steps, some counts would be lost.
+    /// The test runs one thread more than there are parts, so that at least two share a part. Tests
+    /// several threads that add to the tally at the same time, many times. If `add` loaded and
+    /// stored a count in two steps, some counts would be lost.
     #[test]
     fn threads_that_share_a_part_lose_nothing() {
         let (tally, begin) = (Tally::new(5), std::sync::Barrier::new(PARTS + 1));

@@ -34,8 +34,8 @@ fn least_distinct(scheme: SchemeId, bits: u64, probes: u32) -> f64 {
 
 /// A range that contains one filter's rate with probability at least `1 - alpha`, if the expected
 /// rate of `items` items is between `lowest` and `highest`. The fill gives another range, which
-/// always holds, and the result is the overlap of both ranges. If they do not overlap, the number
-/// of items is wrong, and the result is the range from the fill.
+/// always holds, and the result is the overlap of both ranges. If the ranges do not overlap, the
+/// number of items is wrong, and the result is the range from the fill.
 pub(crate) fn rate_range<S: Scheme, H: KeyHasher, K: Counted>(
     filter: &FilterOf<S, H, K>,
     items: u64,

@@ -1,11 +1,10 @@
 //! Checks whether a filter keeps its promise: its number of set bits, its hits, its expected rate
 //! and its own rate are compared with the proven values.
 //!
-//! There are four verdicts. If a filter is correct, each verdict is wrong with probability at most
-//! [`ALPHA`], for keys that were chosen without knowing the seed, whether or not they repeat.
-//! Nothing else makes a filter fail. In particular, the measured rate is not compared with the
-//! requested rate: of the filters that were planned for the mean, about half have a slightly higher
-//! rate.
+//! There are four verdicts. For a correct filter, each verdict is wrong with probability at most
+//! [`ALPHA`]. The keys must have been chosen without knowing the seed, but they may repeat. Nothing
+//! else makes a filter fail. In particular, the measured rate is not compared with the requested
+//! rate: of the filters that were planned for the mean, about half have a slightly higher rate.
 
 #[cfg(feature = "growth")]
 mod layers;
@@ -19,24 +18,26 @@ use alloc::vec::Vec;
 use core::fmt;
 use truebloom_math::{Error, Fill, Fpr, Law, Plan, Rate, Target, binomial, bisect, distinct, mcdiarmid};
 
-/// An upper bound on the probability with which each verdict fails for a correct filter.
+/// An upper bound on the probability that a correct filter fails a verdict. The bound holds for
+/// each of the four verdicts.
 pub const ALPHA: f64 = 1e-6;
 
-/// The confidence of [`Measurement::interval`], and the probability with which the tests detect the
-/// deviations that [`FillVerdict::noticed`] and [`Measurement::noticed`] report.
+/// The confidence of [`Measurement::interval`]. This constant is also the probability of detecting
+/// a deviation of the size that [`FillVerdict::noticed`] or [`Measurement::noticed`] returns.
 pub const CONFIDENCE: f64 = 0.99;
 
 /// The results that follow from a filter's own counters and bits, without any query.
 ///
 /// The number n of distinct items is not known, because keys may repeat, but there are bounds. The
-/// lower bound is the number of offers that set a bit. One upper bound is the number of all offers.
-/// Another upper bound is the number of offers that set a bit, plus a bound on the number of new
-/// keys that passed by chance ([`distinct`]).
+/// lower bound is the number of offers that set a bit. One upper bound on n is the number of all
+/// offers. Another upper bound on n is the lower bound plus a bound on the number of new keys that
+/// passed by chance ([`distinct`]).
 ///
 /// If a program inserts only keys that the filter does not contain ("insert if absent"), new keys
-/// that pass by chance are never offered. Such keys would set no bit, so the number of set bits is
-/// the same as if all keys that were looked up had been inserted. So the test for too many set bits
-/// uses the largest possible number of keys that were looked up, whether or not they were offered.
+/// that pass by chance are never offered: they are *withheld*. A withheld key would set no bit. The
+/// number of set bits is therefore the same as if all keys that were looked up had been inserted.
+/// The test for too many set bits uses the largest possible number of keys that were looked up,
+/// whether or not they were offered.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verification {
     items: (u64, u64),
@@ -55,8 +56,8 @@ pub enum ExpectedVerdict {
     /// The expected rate is proven to be at most the requested rate, for every possible number of
     /// items.
     Met,
-    /// It is unknown whether the filter holds too many items, because keys were repeated or
-    /// withheld.
+    /// It is not known whether the filter holds too many items, because keys may have been repeated
+    /// or withheld.
     Undetermined,
     /// The expected rate is above the requested rate, even for the smallest possible number of
     /// items.
@@ -71,15 +72,16 @@ pub enum ExpectedVerdict {
 pub struct FillVerdict {
     /// The number of set bits.
     pub ones: u64,
-    /// Whether the number was tested. After a union or an intersection, it follows no known law.
+    /// Whether the number of set bits was tested. After a union or an intersection, this number
+    /// follows no known law.
     pub tested: bool,
-    /// An upper bound on the probability of at most `ones` set bits, for the smallest possible
-    /// number of items.
+    /// An upper bound on the probability that at most `ones` bits are set, if the filter holds the
+    /// smallest possible number of items.
     pub too_few: f64,
-    /// An upper bound on the probability of at least `ones` set bits, for the largest number of
-    /// keys that may have been looked up, whether or not they were offered.
+    /// An upper bound on the probability that at least `ones` bits are set, if all keys that may
+    /// have been looked up were inserted.
     pub too_many: f64,
-    /// The power of the test: if at least this many set bits are added to a correct filter with
+    /// The power of the test. If at least this many set bits are added to a correct filter with
     /// these items, the test fails with probability at least [`CONFIDENCE`]. `None` if no number of
     /// added bits would be detected.
     pub noticed: Option<u64>,
@@ -90,8 +92,9 @@ impl FillVerdict {
         FillVerdict { ones, tested: false, too_few: 1.0, too_many: 1.0, noticed: None }
     }
 
-    /// Returns true if the fill is consistent with its law at level [`ALPHA`]. Half of [`ALPHA`] is
-    /// used for too few set bits, a quarter for too many, and a quarter for the bound on the items.
+    /// Returns true if the fill is consistent with its law at the significance level [`ALPHA`]. The
+    /// test for too few set bits has half of this level, and the test for too many has a quarter.
+    /// The remaining quarter is used for the bound on the number of items.
     #[must_use]
     pub fn holds(&self) -> bool {
         !self.tested || (self.too_few >= ALPHA / 2.0 && self.too_many >= ALPHA / 4.0)
@@ -102,9 +105,9 @@ impl Verification {
     /// Compares the counters and bits of a filter. This computes a few exact rates, in less than a
     /// millisecond.
     ///
-    /// In a blocked filter, the bits of a block are not independent. So the test of the number of
-    /// set bits uses only how much one item can change this number (McDiarmid's inequality). This
-    /// test detects, for example, a hash that leaves most blocks empty.
+    /// In a blocked filter, the bits of a block are not independent. The test of the number of set
+    /// bits therefore uses only the largest change by one item (McDiarmid's inequality). This test
+    /// detects, for example, a hash that leaves most blocks empty.
     ///
     /// # Errors
     /// Returns an error if a rate would take too long to compute ([`Error::TooCostly`]).
@@ -136,9 +139,9 @@ impl Verification {
         self.items
     }
 
-    /// Returns true if more bits are set than the offered keys explain. This shows that keys were
-    /// withheld from the filter because they seemed to be contained ("insert if absent"). Withheld
-    /// keys then count as items.
+    /// Returns true if more bits are set than the offered keys explain. Such an excess shows that a
+    /// program withheld keys that seemed to be contained ("insert if absent"). Withheld keys are
+    /// then counted as items.
     #[must_use]
     pub fn has_withheld_keys(&self) -> bool {
         self.withheld
@@ -164,22 +167,22 @@ impl Verification {
     }
 
     /// An upper bound on the rate of a filter that holds its capacity. The bound holds with
-    /// probability at least `1 - ALPHA` over seeds. For a filter that grows, it is the requested
-    /// rate. `None` if there is no capacity, or if no such bound is known.
+    /// probability at least `1 - ALPHA` over seeds. For a filter that grows, the limit is the
+    /// requested rate. `None` if there is no capacity, or if no such bound is known.
     #[must_use]
     pub fn limit(&self) -> Option<f64> {
         self.limit
     }
 
     /// Returns true if the filter's own rate, computed from its set bits, is above
-    /// [`limit`](Self::limit). A filter with a higher rate holds too many items, whether or not it
-    /// is merged.
+    /// [`limit`](Self::limit). If the result is true, the filter holds too many items, whether or
+    /// not it is merged. This conclusion is wrong with probability at most [`ALPHA`].
     #[must_use]
     pub fn is_overfull(&self) -> bool {
         self.is_overfull
     }
 
-    /// Returns true if none of these results contradicts the guarantee.
+    /// Returns true if no result of this verification contradicts the guarantee.
     #[must_use]
     pub fn holds(&self) -> bool {
         self.expected_verdict != ExpectedVerdict::Exceeded && self.fill.holds() && !self.is_overfull
@@ -227,8 +230,8 @@ fn fill_laws<'a, S: Scheme, H: KeyHasher, K: Counted>(
 }
 
 /// Whether the number of set bits shows that the filter holds more than `items` items. True is
-/// wrong with probability at most [`ALPHA`]. If no law of the number of set bits is known, this is
-/// only true if the filter is full.
+/// wrong with probability at most [`ALPHA`]. If no law of the number of set bits is known, the
+/// result is true only if the filter is full.
 pub(crate) fn shows_more_than<S: Scheme, H: KeyHasher, K: Counted>(filter: &FilterOf<S, H, K>, items: u64) -> bool {
     // The number of set bits is at most its mean for `items` items, so it shows no more items.
     if filter.estimated_items().is_some_and(|estimate| estimate <= items as f64) {
@@ -248,8 +251,8 @@ struct Keys {
     /// An upper bound on the number of items offered. The bound is wrong with probability at most a
     /// quarter of [`ALPHA`].
     offered: u64,
-    /// An upper bound on the number of items looked up, whether offered or withheld. This bound is
-    /// wrong in the same cases as `offered`. `None` if there is no bound.
+    /// An upper bound on the number of items looked up, whether offered or withheld. This bound
+    /// fails only in the cases in which `offered` fails. `None` if there is no bound.
     met: Option<u64>,
 }
 
@@ -325,8 +328,8 @@ impl<F: Fn(u64, bool) -> Result<Option<FillLaw>, Error>> Evidence<F> {
         Ok(FillVerdict { ones, tested: true, too_few: fewest.at_most(ones), too_many, noticed })
     }
 
-    /// Whether there are more set bits than the offered keys explain. The level is the same as in
-    /// the fill's test for too many set bits.
+    /// Whether there are more set bits than the offered keys explain. The level of this test is the
+    /// same as that of the test for too many set bits.
     fn shows_withheld_keys(&self) -> Result<bool, Error> {
         if self.is_merged || self.keys.met == Some(self.keys.offered) {
             return Ok(false);
@@ -374,8 +377,8 @@ pub struct Measurement<'a> {
     ask: Box<Ask<'a>>,
     /// The range of this filter's rate; both ends are equal if the fill determines the rate.
     rates: (f64, f64),
-    /// If the fill does not determine the rate: an upper bound on the rate of a filter that holds
-    /// its capacity. The bound is exceeded with probability at most half of [`ALPHA`].
+    /// An upper bound on the rate of a filter that holds its capacity, if the fill does not
+    /// determine the rate. The bound is exceeded with probability at most half of [`ALPHA`].
     limit: Option<f64>,
     keys: RandomKeys,
     queries: u64,
@@ -440,10 +443,11 @@ impl<'a> Measurement<'a> {
         binomial::interval(self.hits, self.queries, CONFIDENCE)
     }
 
-    /// The range of this filter's rate that is known without the measurement. If the fill
-    /// determines the rate, both ends are equal. Otherwise the range is computed from the expected
-    /// rate, and from how much one item can change the rate (McDiarmid's inequality). Such a range
-    /// is wrong with probability at most half of [`ALPHA`], and is wide for small filters.
+    /// A range that contains this filter's rate, computed without the measurement. If the fill
+    /// determines the rate, both ends are equal. Otherwise, McDiarmid's inequality gives the range
+    /// from the expected rate and the largest change of the rate by one item. A range from this
+    /// inequality is wrong with probability at most half of [`ALPHA`], and is wide for small
+    /// filters.
     #[must_use]
     pub fn possible_rates(&self) -> (f64, f64) {
         self.rates
@@ -466,10 +470,10 @@ impl<'a> Measurement<'a> {
     }
 
     /// Returns true if the hits show that the filter holds too many items. The hits are compared
-    /// with a rate that a filter at its capacity exceeds with a probability of at most half of
-    /// [`ALPHA`]. The test is exact and uses the other half of [`ALPHA`]. This test is used only if
-    /// the fill does not determine the rate; otherwise [`Verification::is_overfull`] decides
-    /// without queries.
+    /// with a rate limit. A filter at its capacity has a rate above this limit with a probability
+    /// of at most half of [`ALPHA`]. The comparison is an exact test at the level of the other half
+    /// of [`ALPHA`]. This test is used only if the fill does not determine the rate; otherwise
+    /// [`Verification::is_overfull`] decides without queries.
     #[must_use]
     pub fn is_overfull(&self) -> bool {
         self.limit.is_some_and(|limit| binomial::at_least(self.hits, self.queries, limit) < ALPHA / 2.0)
@@ -481,10 +485,10 @@ impl<'a> Measurement<'a> {
         self.agrees() && !self.is_overfull()
     }
 
-    /// The lowest rate that this measurement would have detected. If the filter's real rate were at
-    /// least this high, although the rate computed from its bits is lower, the hits would have
-    /// shown it with probability at least [`CONFIDENCE`]. Returns `None` if no rate would have been
-    /// detected, for example because there were too few queries.
+    /// The lowest rate that this measurement can detect. Suppose that a filter's real rate is at
+    /// least this high, but the rate computed from its bits is lower. The measurement then detects
+    /// the difference with probability at least [`CONFIDENCE`]. Returns `None` if the measurement
+    /// cannot detect any rate, for example because there were too few queries.
     #[must_use]
     pub fn noticed(&self) -> Option<f64> {
         binomial::noticed_rate(self.queries, self.rates.1, self.level())
@@ -504,8 +508,8 @@ impl fmt::Debug for Measurement<'_> {
     }
 }
 
-/// The range of the filter's rate. If no law gives a narrower range, it is the range that follows
-/// from the fill.
+/// The range of the filter's rate. If no law gives a narrower range, the result is the range that
+/// follows from the fill.
 fn possible_rates<S: Scheme, H: KeyHasher, K: Counted>(filter: &FilterOf<S, H, K>, own: &Fpr) -> (f64, f64) {
     let by_fill = (own.lower, own.upper);
     let keys = Keys::of(filter, own);

@@ -7,7 +7,7 @@ use crate::read_as_each;
 use alloc::vec::Vec;
 use std::io::{self, Read};
 
-/// For each kind of file that `AnyFilter` does not read, the types that may read it, with the
+/// Maps each kind of file that `AnyFilter` does not read to the types that can read it, and to the
 /// feature that they need. Each type reads the file from its beginning.
 macro_rules! each_kind_is_read_as {
     ($($($kind:ident)|+ if $feature:literal => [$($type:ty),* $(,)?],)*) => {
@@ -28,8 +28,8 @@ pub(crate) use each_kind_is_read_as;
 
 impl FileKind {
     /// Reads a file of any kind to its end, and checks everything that opening it would check.
-    /// Returns its kind, or the error. `open` must return a reader that starts at the beginning of
-    /// the file. The function is called several times, because several types may have to try the
+    /// Returns the kind of the file. `open` must return a reader that starts at the beginning of
+    /// the file. `open` may be called several times, once for each type that tries to read the
     /// file. The file is read into memory.
     ///
     /// ```

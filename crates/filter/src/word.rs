@@ -26,6 +26,13 @@ pub trait Reads {
     fn read(&self) -> u64;
 }
 
+/// Whether a bit is set; positions beyond the end count as unset. No scheme produces such
+/// positions; `get` is used instead of an index only to avoid the code for a panic.
+#[inline(always)]
+pub(crate) fn is_set<R: Reads>(words: &[R], position: u64) -> bool {
+    words.get((position >> 6) as usize).is_some_and(|word| word.read() >> (position & 63) & 1 == 1)
+}
+
 impl<W: Word> Reads for W {
     const IS_SHARED: bool = false;
 

@@ -1,5 +1,5 @@
-//! No key allocates when it is inserted or looked for, nor does a view when it is opened. A test of
-//! its own, because it counts by its own allocator.
+//! Tests that inserting a key, looking up a key and opening a view do not allocate. These tests are
+//! in a separate file, because they replace the allocator by one that counts.
 #![allow(unsafe_code, reason = "an allocator that counts is unsafe to write")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -70,8 +70,8 @@ fn keys_do_not_allocate() {
     assert_eq!(allocations(|| drop(std::hint::black_box(Box::new(1)))), 1);
 }
 
-/// Opening a view allocates nothing, whatever the kind; the two exceptions are one small allocation
-/// each.
+/// Tests that opening a view allocates nothing, for all kinds except two, which make one small
+/// allocation each.
 #[test]
 fn views_do_not_allocate() {
     fn bytes(encoded: Result<Vec<u8>, truebloom::BuildError>) -> Vec<u8> {

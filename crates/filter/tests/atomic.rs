@@ -1,13 +1,13 @@
-//! Filters shared by threads end as those of one thread, and report a new key as new to at least
-//! one of the threads that insert it.
+//! Tests that a filter shared by threads ends with the same bits as a filter for one thread, and
+//! that at least one of the threads that insert a new key gets true.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use truebloom::{AtomicBlockedBloomFilter, AtomicBloomFilter, BlockedBloomFilter, BloomFilter, PortableHasher, Seed};
 
 const KEYS: u64 = 20_000;
 
-/// Four threads, each of which inserts all keys from another place on; how often each key was
-/// reported as new, and whether a thread missed one of its own keys.
+/// Runs four threads, each of which inserts all keys, starting at a different key. Returns how
+/// often each key was reported as new, and checks that no thread misses a key that it inserted.
 fn share(insert: impl Fn(u64) -> bool + Sync, contains: impl Fn(u64) -> bool + Sync) -> Vec<u64> {
     let told: Vec<AtomicU64> = (0..KEYS).map(|_| AtomicU64::new(0)).collect();
     std::thread::scope(|scope| {
@@ -60,7 +60,8 @@ fn a_shared_blocked_filter_ends_as_that_of_one_thread() {
     assert_eq!(BlockedBloomFilter::from_bytes(&filter.to_bytes().expect("memory")).expect("a file"), filter);
 }
 
-/// Snapshots while another thread inserts: each has what was inserted before, and the last one all.
+/// Takes snapshots while another thread inserts keys. Each snapshot contains the keys inserted
+/// before it, and the last one contains all keys.
 #[test]
 fn a_snapshot_has_what_was_inserted_before() {
     let shared = AtomicBloomFilter::from(BloomFilter::new(20_000, 0.001).expect("small"));
@@ -80,9 +81,9 @@ fn a_snapshot_has_what_was_inserted_before() {
     assert_eq!(snapshot.to_bytes(), shared.into_filter().to_bytes());
 }
 
-/// Batches of a shared filter answer as its keys one by one, in the cache and beyond it, for keys
-/// of which all, none or half are contained. Up to one word in 4,096 is skipped, so many keys have
-/// such a word.
+/// Tests that batches give the same answers as single keys in a shared filter. The filters fit in
+/// the cache or exceed it, and all, none or half of the keys are contained. Up to one word in 4,096
+/// is skipped, so many keys have such a word.
 #[test]
 fn batches_of_a_shared_filter_answer_as_single_keys() {
     for keys in [20_000, 3_000_000] {

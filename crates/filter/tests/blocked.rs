@@ -1,4 +1,4 @@
-//! The blocked filter: what it holds, what it says of itself, and its file.
+//! Tests the blocked filter: its answers, the values that it reports, and its file.
 
 mod common;
 
@@ -16,7 +16,8 @@ fn filter(bits: u64, probes: u32, seed: u128) -> BlockedBloomFilter {
     BlockedBloomFilter::builder().bits(bits).probes(probes).hasher(hasher).build().expect("small and in range")
 }
 
-/// Bulk operations against single ones, and answers against a filter that is asked one by one.
+/// Compares batches with single operations, and their answers with those of a filter that is
+/// queried key by key.
 fn check(bits: u64, probes: u32, members: &[u64], asked: &[u64]) {
     let mut singly = filter(bits, probes, 7);
     let (mut bulk, mut hashed, mut called) = (singly.clone(), singly.clone(), singly.clone());
@@ -139,8 +140,8 @@ fn files_come_back_as_they_were() {
     assert!(matches!(BlockedBloomFilter::from_bytes(&other), Err(FormatError::Kind { found: FileKind::Bloom })));
 }
 
-/// Every byte of a file changed, with the checksums of a forger: an error, or a filter that can be
-/// asked and saved.
+/// Changes every byte of a file and corrects the checksums, as a forger would. The result is an
+/// error, or a filter that can be queried and saved.
 #[test]
 fn bytes_from_anywhere_are_an_error_or_a_filter() {
     let bytes = some_file();
@@ -189,12 +190,13 @@ fn fields_out_of_range_are_named() {
     assert!(matches!(refuse(200, &[1]), FormatError::Reserved { offset: 144 }));
 }
 
-/// A message names what was given, and asks for nothing that would be refused.
+/// Tests that an error names the value that was given, and does not suggest a value that would be
+/// refused.
 #[test]
 fn sizes_that_cannot_be_are_refused_in_the_words_of_the_call() {
     let message = BlockedBloomFilter::builder().bits(100).probes(3).build().expect_err("no line").to_string();
     assert_eq!(message, "bits is 100, but must be a multiple of 512, so that blocks are whole");
     let message = |bits| BloomFilter::builder().items(10).rate(0.1).bits(bits).build().expect_err("too few bits").to_string();
-    assert!(message(3).ends_with("the lowest rate is 1, with 1 probe; give more bits or fewer items"), "{}", message(3));
+    assert!(message(3).ends_with("the lowest proven rate is 1, with 1 probe; give more bits or fewer items"), "{}", message(3));
     assert!(message(30).ends_with("; choose that rate, or give more bits or fewer items"), "{}", message(30));
 }

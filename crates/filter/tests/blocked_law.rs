@@ -1,14 +1,15 @@
-//! The contract test of the blocked layout, in two layers.
+//! Tests the blocked layout against its law, in two ways.
 //!
-//! (a) *Hits given the blocks' fills*: a query's block is uniform, so the queries of one filter hit
-//! as Binomial(Q, mean of the in-block rates). Over several filters the hits are a sum of
-//! independent Bernoulli variables, whose tails beyond the mean are below those of the binomial of
-//! the same mean (Hoeffding 1956). (b) *Unconditional*: one query a filter, of many small filters
-//! whose keys are fresh each time, hits as Binomial(filters, exact rate of the law): that the
-//! mixture over block loads is right, too. And the positions themselves, block by block and bit by
-//! bit. Layouts with a planted fault must be rejected.
+//! (a) *Hits given the fills of the blocks*: a query's block is uniform, so the number of hits of Q
+//! queries of one filter is distributed as Binomial(Q, mean of the rates in the blocks). Over
+//! several filters, the number of hits is a sum of independent Bernoulli variables, whose tails
+//! beyond the mean are below those of the binomial variable with the same mean (Hoeffding 1956).
+//! (b) *Unconditional*: many small filters with fresh keys are queried once each, so the number of
+//! hits is distributed as Binomial(filters, exact rate of the law). This also tests the mixture
+//! over the loads of blocks. The positions are also tested directly, block by block and bit by bit.
+//! Layouts with a planted fault must be rejected.
 //!
-//! Every test errs with probability at most [`ALPHA`] when the layout is sound; seeds are fixed.
+//! For a correct layout, each test fails with probability at most [`ALPHA`]; the seeds are fixed.
 //! `cargo test --test blocked_law -- --nocapture` shows the p-values and the power.
 #![allow(unreachable_pub, dead_code, reason = "a test has no public interface, and not all that is shared is used here")]
 
@@ -31,7 +32,7 @@ trait Layout {
     fn insert(&mut self, key: &[u8]);
     fn contains(&self, key: &[u8]) -> bool;
     fn clear(&mut self);
-    /// The rate that the blocks' fills make.
+    /// The rate that follows from the fills of the blocks.
     fn rate(&self) -> f64;
 }
 
@@ -59,14 +60,14 @@ impl<const HASHER: u16> Layout for Real<HASHER> {
 
 /// What is wrong with a planted layout.
 const SOUND: u8 = 0;
-/// Only every other block is ever drawn.
+/// Only every second block is ever used.
 const HALF_THE_BLOCKS: u8 = 1;
-/// All probes of a key are one position.
+/// All probes of a key have the same position.
 const ONE_POSITION: u8 = 2;
 /// The second half of the probes repeats the first.
 const HALF_THE_PROBES: u8 = 3;
 
-/// A layout of this file's own, with positions straight from the frozen generator.
+/// A layout implemented in this file, whose positions come directly from the fixed generator.
 struct Planted<const FAULT: u8> {
     hasher: PortableHasher,
     blocks: Vec<[u64; 8]>,
@@ -113,12 +114,12 @@ impl<const FAULT: u8> Layout for Planted<FAULT> {
     }
 }
 
-/// A planned size, built `filters` times with seeds of its own and asked `queries` strangers each
-/// time.
+/// A planned size: `filters` filters are made with different seeds, and each is queried for
+/// `queries` keys that were not inserted.
 #[derive(Clone, Copy)]
 struct Case(u64, &'static str, Keys, u64, u64);
 
-/// Layer (a): the p-value of the hits given the fills.
+/// Test (a): the p-value of the hits given the fills.
 fn given_the_fills<L: Layout>(Case(items, rate, keys, filters, queries): Case) -> f64 {
     let target = Target::new().items(items).rate(rate.parse().expect("a rate")).scheme(SchemeId::Blocked).mean();
     let plan = Plan::new(&target).expect("a plan");
@@ -141,7 +142,7 @@ fn given_the_fills<L: Layout>(Case(items, rate, keys, filters, queries): Case) -
     p
 }
 
-/// Layer (b): the p-value of one query a filter, over many filters of fresh keys.
+/// Test (b): the p-value of the hits when each of many filters with fresh keys is queried once.
 fn unconditional<L: Layout>(blocks: u64, probes: u32, items: u64, filters: u64) -> f64 {
     let law = Blocked::new(512 * blocks, 512, InBlock::Independent, probes).expect("in range");
     let rate = law.fpr(items).expect("in range").value;
@@ -190,8 +191,8 @@ fn the_rate_over_all_filters_is_the_mixture() {
     }
 }
 
-/// Each block and each position in a block is hit as often as any: a key alone in a filter shows
-/// where it lies.
+/// Tests that all blocks, and all positions in a block, are equally likely. The position of a
+/// single key is visible in an otherwise empty filter.
 #[test]
 fn blocks_and_positions_are_uniform() {
     let (keys, blocks) = (100_000, 5);

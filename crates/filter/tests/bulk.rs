@@ -1,5 +1,4 @@
-//! Many keys at a time are as many keys one by one: the same bits, the same answers, the same
-//! counts, in order.
+//! Tests that batches give the same bits, answers and counts as single keys, in the same order.
 
 mod common;
 
@@ -7,7 +6,7 @@ use common::{SplitMix64, filter};
 use proptest::prelude::*;
 use truebloom::{BloomFilter, KeyHash, MAX_PROBES};
 
-/// One by one.
+/// Inserts the keys one by one, and returns the answers.
 fn insert_singly(filter: &mut BloomFilter, keys: &[u64]) -> Vec<bool> {
     keys.iter().map(|key| filter.insert(key)).collect()
 }
@@ -16,7 +15,8 @@ fn hashes(filter: &BloomFilter, keys: &[u64]) -> Vec<KeyHash> {
     keys.iter().map(|key| filter.hash(key)).collect()
 }
 
-/// Holds every bulk operation to the single one, with keys that repeat within and across batches.
+/// Compares every batch operation with the operation on single keys, for keys that repeat within
+/// and across batches.
 fn check(bits: u64, probes: u32, members: &[u64], asked: &[u64]) {
     let mut singly = filter(bits, probes, 7);
     let (mut bulk, mut hashed, mut called) = (singly.clone(), singly.clone(), singly.clone());
@@ -60,8 +60,8 @@ fn every_kind_of_size() {
     }
 }
 
-/// The way of walking follows the last batch: streams that change from misses to hits and back, and
-/// mixtures.
+/// Tests streams that change from misses to hits and back, and mixed streams, because the method of
+/// lookup depends on the previous batch.
 #[test]
 fn streams_that_turn() {
     let mut random = SplitMix64(3);

@@ -1,8 +1,8 @@
-//! The classic scheme draws every set of k positions as often as any other, also where k is near m.
+//! Tests that the classic scheme draws all sets of k positions equally often, even if k is near m.
 //!
-//! Chi-square tests at alpha = 1e-6 each on frozen hashes, with at least 1,000 expected a cell. A
-//! draw that misses even one of the twenty sets, or prefers it by a tenth, is rejected with
-//! certainty: see the planted fault.
+//! These are chi-square tests on fixed hashes, each at alpha = 1e-6, with an expected count of at
+//! least 1,000 per cell. A faulty draw that never gives one of the twenty sets, or gives it a tenth
+//! too often, is certain to be rejected, as a planted fault shows.
 
 mod common;
 
@@ -17,8 +17,8 @@ fn positions(hash: u128, bits: u64, probes: u32) -> Vec<u64> {
     <Classic as Scheme>::new(bits, probes).expect("in range").positions(KeyHash::from_uniform_bits(hash)).collect()
 }
 
-/// An upper bound on the chance of so uneven counts: the chi-square tail for the next even number
-/// of degrees of freedom, a finite Poisson sum.
+/// An upper bound on the probability that counts are at least this uneven: the chi-square tail for
+/// the next even number of degrees of freedom, which is a finite Poisson sum.
 fn tail(counts: &[u64]) -> f64 {
     let expected = counts.iter().sum::<u64>() as f64 / counts.len() as f64;
     assert!(expected >= 1_000.0, "too few for the chi-square law: {expected}");
@@ -30,7 +30,7 @@ fn tail(counts: &[u64]) -> f64 {
     std::iter::once(-half).chain(ln_terms).map(f64::exp).sum()
 }
 
-/// How often each set of `probes` of the `bits` positions comes out of this many hashes.
+/// How often each set of `probes` of the `bits` positions is drawn for this many hashes.
 fn set_counts(bits: u64, probes: u32, hashes: u64, mut draw: impl FnMut(u128) -> Vec<u64>) -> Vec<u64> {
     let sets: Vec<u64> = (0..1u64 << bits).filter(|set| set.count_ones() == probes).collect();
     let mut counts = vec![0; sets.len()];
@@ -50,7 +50,8 @@ fn every_set_is_as_likely() {
     }
 }
 
-/// Moving on to the next free position instead of Floyd's last one: what the test must not accept.
+/// Tests that the test rejects a faulty scheme, which replaces a repeated position by the next free
+/// one instead of the last one of Floyd's method.
 #[test]
 fn a_biased_repair_of_repeats_is_rejected() {
     let probing = |hash: u128| {
@@ -68,8 +69,9 @@ fn a_biased_repair_of_repeats_is_rejected() {
     assert!(tail(&set_counts(6, 3, 150_000, probing)) < ALPHA);
 }
 
-/// Beyond 32 probes a table takes over from the comparison one by one: single positions are
-/// uniform, and the pairs of the first and the last bit independent but for being distinct.
+/// Tests sets of more than 32 positions, which are drawn with a hash table instead of by comparing
+/// all pairs. Single positions are uniform, and the first and the last bit are independent, apart
+/// from being distinct.
 #[test]
 fn large_sets_are_uniform_too() {
     let (bits, probes, hashes) = (41, 33, 60_000);

@@ -1,4 +1,5 @@
-//! Encoding and decoding: identity on filters, and a typed error on everything else.
+//! Tests encoding and decoding: a filter is unchanged by both, and any other bytes give a typed
+//! error.
 
 mod common;
 
@@ -18,7 +19,7 @@ fn encoded(filter: &BloomFilter) -> Vec<u8> {
     filter.to_bytes().expect("small")
 }
 
-/// What both decoders say; they must agree.
+/// The result of both decoders, which must agree.
 fn decode(bytes: &[u8]) -> Result<BloomFilter, FormatError> {
     let from_bytes = BloomFilter::from_bytes(bytes);
     match (BloomFilter::read_from(bytes), &from_bytes) {
@@ -75,8 +76,8 @@ proptest! {
         prop_assert!(decode(&bytes).is_err());
     }
 
-    /// Headers of which any field may be anything, with checksums made right: an error or a filter
-    /// that keeps its own rules; never a panic.
+    /// Tests headers in which one field has any value and the checksums are correct. The result is
+    /// an error, or a filter that keeps its invariants; nothing panics.
     #[test]
     fn forged_headers_do_no_harm(offset in 8..248usize, field in prop::collection::vec(any::<u8>(), 1..9), key: u64) {
         let field = &field[..field.len().min(248 - offset)];
@@ -198,7 +199,8 @@ fn hostile_fields_are_refused_by_name() {
     assert_eq!(refusal(&huge), FormatError::Truncated { expected: (1 << 59) + 256, found: huge.len() as u64 });
 }
 
-/// At 120 without parameters of the layout, and at 128 after the bits of a block.
+/// The field is at offset 120 if the layout has no parameters, and at 128 if the number of bits per
+/// block precedes it.
 #[test]
 fn offers_that_an_intersection_excludes_stand_after_the_parameters_of_the_layout() {
     fn check<S: Scheme>(start: usize, kind: FileKind) {

@@ -1,10 +1,11 @@
-//! What filters have in common, against what they have: the intervals cover it at least as often as
-//! they say, for every scheme with a law of its own, and are not much wider than they need be.
+//! Tests the estimates of how many items filters have in common. For every scheme with a law, the
+//! intervals contain the true number at least as often as they promise, and are not much wider than
+//! necessary.
 //!
-//! Coverage: of R runs with fixed seeds, an interval that misses with probability at most alpha
-//! misses in more than `alpha R + 5 sqrt(alpha R)` with a probability below 1e-5 each. Power: an
-//! interval of half the width misses in more than a quarter of the runs, which is ten times as many
-//! as are allowed.
+//! Coverage: the seeds are fixed, and each interval misses with probability at most alpha. So the
+//! probability of more than `alpha R + 5 sqrt(alpha R)` misses in R runs is below 1e-5. Power:
+//! intervals of half the width miss in more than a quarter of the runs, ten times as often as
+//! allowed.
 
 use truebloom::scheme::AnyScheme;
 use truebloom::{
@@ -12,7 +13,7 @@ use truebloom::{
 };
 use truebloom_math::{Growth, SchemeId};
 
-/// Filters of one plan and seed with these ranges of numbers in them.
+/// Makes filters with one plan and seed, each of which contains the numbers of one of these ranges.
 fn filters(scheme: &str, bits: u64, probes: u32, seed: u64, ranges: &[std::ops::Range<u64>]) -> Vec<AnyFilter> {
     let hasher = PortableHasher::xxh3(Seed::from(u128::from(seed)));
     let empty: AnyFilter = match scheme {
@@ -36,8 +37,8 @@ fn covers(quantity: &Quantity, truth: u64) -> bool {
     quantity.lower <= truth && quantity.upper.is_none_or(|upper| truth <= upper)
 }
 
-/// 1,000 and 1,000 items, 500 in common, at 1%: each kind of answer misses in at most 5% of the
-/// runs.
+/// Compares two filters of 1,000 items each, with 500 in common, at a rate of 1%. Each kind of
+/// interval misses in at most 5% of the runs.
 fn holds_its_confidence(scheme: &str, bits: u64, probes: u32, runs: u64, widest: u64) {
     let mut missed = [0u64; 6];
     let (mut narrow_misses, mut width) = (0, 0);
@@ -82,8 +83,8 @@ fn tied_filters_hold_their_confidence() {
     holds_its_confidence("blocked", 10_240, 6, 40, 260);
 }
 
-/// Where the bits are makes no difference: filters in files that are mapped, or in bytes at any
-/// place.
+/// Tests that comparisons give the same results for filters in mapped files, and in bytes with any
+/// alignment.
 #[test]
 fn views_are_compared_as_filters_are() {
     for scheme in ["standard", "partitioned", "double", "blocked"] {
@@ -100,7 +101,7 @@ fn views_are_compared_as_filters_are() {
     }
 }
 
-/// The same key may lie in different layers, so that bits in common mean nothing.
+/// The same key may be in different layers of two filters, so their common bits have no meaning.
 #[test]
 fn filters_that_grow_are_refused() {
     let grows = |seed: u128| {
@@ -117,8 +118,10 @@ fn filters_that_grow_are_refused() {
     assert_eq!(Comparison::of(&[flat, grows(1)], 0.9), Err(CompareError::Grows { index: 1 }));
 }
 
-/// Seven filters of 1,000 items, of which 400 are in all: the common part, each one's own part, and
-/// the union. The interval of the common part is the widest, as six of them make it.
+/// Compares seven filters of 1,000 items each, 400 of which are in all filters. Estimates the
+/// number of common items, the number of items that only one filter has, and the size of the union.
+/// The interval for the common items is the widest, because its estimate involves the six other
+/// filters.
 #[test]
 fn seven_filters_have_a_common_part() {
     let (mut missed, runs) = ([0u64; 3], 4u64);
@@ -144,7 +147,7 @@ fn seven_filters_have_a_common_part() {
     assert!(missed.iter().all(|missed| (*missed as f64) < allowed + 5.0 * allowed.sqrt()), "{missed:?}");
 }
 
-/// A merged filter has no counts to go by: its fill tells how many items it holds.
+/// A merged filter has no exact counts, so the number of its items is estimated from its fill.
 #[test]
 fn merged_and_empty_and_equal_filters() {
     let mut list = filters("standard", 9_593, 7, 1, &[0..600, 400..1_000, 500..1_500, 0..0]);

@@ -1,4 +1,5 @@
-//! No number stronger than its evidence: intersections, hashes of other widths, secrets and causes.
+//! Tests that no reported number claims more than is known, and that errors show their causes but
+//! no secrets.
 #![allow(missing_docs, reason = "a test has no public interface")]
 
 mod common;
@@ -25,7 +26,8 @@ fn intersection(one: &BloomFilter, other: &BloomFilter) -> BloomFilter {
     both
 }
 
-/// Two disjoint sets of 1,000: by its fill the intersection would hold some four hundred.
+/// Intersects filters of two disjoint sets of about 1,000 keys. An estimate from the fill would
+/// report about four hundred common keys.
 #[test]
 fn an_intersection_is_bounded_by_its_smallest_input_and_never_estimated() {
     let (one, other) = (filter(1_000, 0..1_000), filter(1_000, 1_000..1_900));
@@ -95,8 +97,9 @@ fn other_schemes_mark_intersections_too() {
     assert_eq!((both.most_items(), both.estimated_items()), (100, None));
 }
 
-/// 1,000 keys that differ in low bits, in high bits, or in 64 bits at either end. 12 fills and 12
-/// measurements, each wrongly refused with probability at most 1e-6.
+/// Tests 1,000 keys that differ only in low bits, in high bits, or in 64 bits at either end. There
+/// are 12 tests of fills and 12 measurements, each of which fails for a correct filter with
+/// probability at most 1e-6.
 #[test]
 fn mixed_hashes_are_safe_for_any_numbers() {
     let mut random = common::SplitMix64(2);
@@ -126,8 +129,8 @@ fn mixed_hashes_are_safe_for_any_numbers() {
     assert_eq!(u128::from(KeyHash::from_uniform_bits(7 << 64 | 5)), 7 << 64 | 5);
 }
 
-/// Numbers in order as if they were hashes: the fill and the hits are those of the law, and n/2^64
-/// is in every rate.
+/// Uses consecutive numbers as if they were hashes. The fill and the hits follow the law, and every
+/// reported rate includes n/2^64.
 #[test]
 fn hashes_of_64_bits_are_mixed_and_their_floor_is_counted() {
     let hasher = Prehashed::new(Seed::from(9));
@@ -161,8 +164,9 @@ fn hashes_of_64_bits_are_mixed_and_their_floor_is_counted() {
     assert_ne!(hasher.hash(b"short"), hasher.hash(b"other"));
 }
 
-/// A rate below the chance of equal hashes is not the filter's rate: what is shown includes the
-/// chance, and the method does not claim a bracket of two floats.
+/// Tests that the rate of a nearly empty filter includes the probability of equal hashes, even
+/// where this probability is higher than the rest, and that the method does not claim a more
+/// precise rate.
 #[test]
 fn a_nearly_empty_filter_includes_the_chance_of_equal_hashes() {
     let mut seen = BloomFilter::new(1_000_000, 0.001).expect("small");
@@ -176,7 +180,8 @@ fn a_nearly_empty_filter_includes_the_chance_of_equal_hashes() {
     assert!(rate.method == Method::Exact && rate.upper - rate.lower <= 5e-16 * rate.upper, "{rate:?}");
 }
 
-/// Whoever knows a seed can choose keys that pass, so neither `{:?}` nor an error shows it.
+/// Anyone who knows a seed can choose keys that pass, so neither `{:?}` nor an error shows the
+/// seed.
 #[test]
 fn seeds_are_not_shown() {
     let secret = 0xfeed_beef_dead_cafe_0123_4567_89ab_cdef_u128;
@@ -208,7 +213,7 @@ fn seeds_are_not_shown() {
     assert_eq!(Seed::from(secret).to_string(), "feedbeefdeadcafe0123456789abcdef", "asked for, it is shown");
 }
 
-/// An error and its source say each thing once.
+/// The message of an error does not repeat the message of its source.
 #[test]
 fn causes_are_sources() {
     let io = ReadError::from(std::io::Error::other("the wire was cut"));
@@ -228,8 +233,9 @@ fn causes_are_sources() {
     assert!(!foreign.to_string().contains("not a truebloom file"), "{foreign}");
 }
 
-/// Powers and logarithms of the platform differ in the last digit from machine to machine; those of
-/// `libm` do not. `Rate::ln` is one of ours.
+/// Checks that the sources of the crate use no floating-point functions of the platform. The last
+/// digit of their results depends on the machine, unlike that of `libm`. `Rate::ln` is allowed,
+/// because this project implements it.
 #[test]
 fn no_platform_floats() {
     fn visit(folder: &std::path::Path, found: &mut Vec<String>) {

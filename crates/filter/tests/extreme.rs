@@ -1,14 +1,13 @@
-//! No call of the crate panics or works for more than two seconds of CPU time, whatever its
-//! arguments and whatever a file says: it answers, or refuses. (The mathematics has a test of its
-//! own.)
+//! Tests that no call of the crate panics or takes more than two seconds of CPU time, whatever the
+//! arguments or the bytes of a file. Each call returns a result or an error.
 //!
-//! 500 calls with extreme arguments from a fixed seed. Memory that is asked for is not touched
-//! before it is used, so most sizes go as far as there is any; those that are filled or copied at
-//! once stop at 2^27 bits.
+//! The test makes 500 calls with extreme arguments, drawn with a fixed seed. Allocated memory is
+//! not touched before it is used, so most sizes are limited only by the memory that the system
+//! grants. Sizes of filters that are filled or copied are limited to 2^27 bits.
 //!
-//! `EXTREME_SECONDS=2 EXTREME_SEED=7 EXTREME_SCALE=10 cargo test -p truebloom --test extreme` is
-//! what is promised on the processors of the records, other arguments and more of them
-//! (`EXTREME_ONLY=new` for one kind).
+//! `EXTREME_SECONDS=2 EXTREME_SEED=7 EXTREME_SCALE=10 cargo test -p truebloom --test extreme` tests
+//! the promised limit with more and different arguments; `EXTREME_ONLY=new` selects one kind of
+//! call. The limit is promised for the processors on which the benchmarks were recorded.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc;
@@ -21,10 +20,9 @@ use truebloom::truebloom_math::law::simulation::SplitMix64;
 use truebloom::{AnyFilter, AtomicBloomFilter, BlockedBloomFilter, BloomFilter, Filter, FilterOf, PortableHasher, Seed};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Slower processors have four times what is promised: this is a test of the calls and not of the
-/// machine.
+/// The limit is four times the promised one, so that the test also passes on slower processors.
 const MOST_SECONDS: u64 = 8;
-/// A call that has not returned by then never will.
+/// A call that takes longer than this is reported as never returning.
 const NEVER: Duration = Duration::from_secs(600);
 /// Calls of each kind.
 const TIMES: u64 = 50;
@@ -65,7 +63,7 @@ fn no_call_takes_long() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
-/// The CPU time of a call that returns.
+/// The CPU time of a call, or an error if the call does not return.
 fn on_a_clock(mut draw: Draw, call: fn(&mut Draw)) -> Result<Duration, &'static str> {
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || {
@@ -77,8 +75,8 @@ fn on_a_clock(mut draw: Draw, call: fn(&mut Draw)) -> Result<Duration, &'static 
     receiver.recv_timeout(NEVER).unwrap_or(Err("never returned"))
 }
 
-/// CPU time of this thread, where the system tells it (Linux). Elsewhere nothing is held to a time,
-/// as wall time says nothing about the work; that a call returns is.
+/// The CPU time of this thread, on systems that report it (Linux). On other systems the result is
+/// 0, because wall time says little about the work; the test then only checks that calls return.
 fn clock() -> Duration {
     let counted = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
     let nanoseconds = counted.and_then(|text| text.split(' ').next()?.parse().ok());
@@ -88,7 +86,7 @@ fn clock() -> Duration {
 struct Draw(SplitMix64);
 
 impl Draw {
-    /// 0, 1, powers of two with their neighbours, small numbers, or anything.
+    /// Draws 0, 1, a number next to a power of two, a small number, or any number.
     fn size(&mut self) -> u64 {
         match self.0.below(6) {
             0 => [0, 1, 2, u64::MAX, 1 << 62, (1 << 62) + 1][self.0.below(6) as usize],
@@ -132,8 +130,8 @@ fn two_hashes(draw: &mut Draw) {
     forged(draw, scheme);
 }
 
-/// A file whose header says anything, with the right checksums, and one of the questions that can
-/// be asked of it.
+/// Makes a file with an arbitrary header and correct checksums, and calls one of the filter's
+/// methods.
 fn forged(draw: &mut Draw, scheme: SchemeId) {
     let probes = draw.probes();
     let bits = (1 + draw.size() % (1 << 18)).next_multiple_of(scheme.bits_unit(probes.min(1 << 16)));

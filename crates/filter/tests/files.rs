@@ -1,4 +1,4 @@
-//! Files are replaced whole or not at all.
+//! Tests that saving a file replaces all of it or nothing.
 
 mod common;
 
@@ -78,8 +78,8 @@ mod replaced {
         replacement.commit()
     }
 
-    /// The file that was opened is replaced, and no other one of its name; an unexpected one
-    /// neither.
+    /// Tests that only the file that was opened is replaced, and no other file that has its name
+    /// now.
     #[test]
     fn only_what_was_expected_is_replaced() {
         let folder = tempfile::tempdir().expect("a folder");
@@ -103,9 +103,9 @@ mod replaced {
         assert_eq!(fs::read_dir(&folder).expect("the folder").count(), 1, "nothing is left");
     }
 
-    /// Another program gives the name to a file of its own at the same moment: whichever comes
-    /// first, its file is there in the end. (With a look and a rename instead of an exchange, a
-    /// dozen of the rounds end without it.)
+    /// At the moment of the replacement, another program gives the name to a file of its own.
+    /// Whichever comes first, that file has the name in the end. (A check followed by a rename,
+    /// instead of an exchange, would lose the file in a dozen of the rounds.)
     #[cfg(any(target_os = "linux", target_os = "macos"))]
     #[test]
     fn a_file_that_comes_at_the_same_moment_is_never_lost() {
@@ -170,7 +170,7 @@ mod replaced {
         assert!(open_regular(&path).is_ok() && open_regular("/dev/null").is_err());
     }
 
-    /// One that a living process writes is locked, and stays.
+    /// A temporary file that a running process writes is locked, so it is not removed.
     #[test]
     fn leftovers_are_removed_but_not_files_in_use() {
         let folder = tempfile::tempdir().expect("a folder");

@@ -1,4 +1,4 @@
-//! Golden files fix every step from keys to bytes, for ever. They were written by
+//! The golden files fix every step from keys to bytes permanently. They were written by
 //! tests/golden/reference.py, a second implementation.
 
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ fn golden(name: &str) -> (PathBuf, Vec<u8>) {
     (path, bytes)
 }
 
-/// Byte strings at the borders of XXH3's branches.
+/// Byte strings whose lengths lie around the limits between XXH3's branches.
 fn byte_strings() -> [Vec<u8>; 13] {
     [0, 1, 3, 4, 8, 9, 16, 17, 128, 129, 240, 241, 256].map(|length| (0..=255).take(length).collect())
 }
@@ -39,12 +39,13 @@ fn check<S: Scheme>(name: &str, built: &FilterOf<S>) {
     assert_eq!(opened.encoded_bytes(), bytes.len() as u64);
 }
 
-/// A filter without a plan: golden files stay when plans change.
+/// A filter without a plan, so that the golden files stay valid when plans change.
 fn filter<S: Scheme>(bits: u64, probes: u32, hasher: PortableHasher) -> FilterOf<S> {
     FilterOf::builder().bits(bits).probes(probes).hasher(hasher).build().expect("small")
 }
 
-/// Every kind and every scheme has a file of the reference, which is whole and is what it says.
+/// Checks that there is a valid golden file for every kind and every scheme, and that it has this
+/// kind and scheme.
 #[test]
 fn every_kind_has_a_file() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
@@ -85,7 +86,7 @@ fn a_merged_filter_with_siphash() {
     assert!(built.is_merged() && built.capacity().is_none() && built.rate().is_none());
 }
 
-/// Ten probes, so that two words of positions are used.
+/// The filter has ten probes, so that two words give its positions.
 #[test]
 fn a_blocked_filter() {
     let rate = "0.1%".parse().expect("a rate");
@@ -97,8 +98,8 @@ fn a_blocked_filter() {
     assert!(built.contains_all((0..160i64).map(|i| i - 100)).iter().all(|found| found) && built.contains("key 159"));
 }
 
-/// Four layers. Their sizes are those of today's plans: if those change, this filter is no longer
-/// built, but still opened and continued.
+/// Four layers. The layers have the sizes of the current plans. If the plans change, such a filter
+/// can no longer be built, but its file can still be opened and filled further.
 #[test]
 fn a_filter_that_grows() {
     let (path, bytes) = golden("v1-scalable.tbl");
@@ -124,7 +125,7 @@ fn a_filter_that_grows() {
     assert!((0..230).all(|i| opened.contains(&format!("key {i}"))) && opened.contains(&129i64));
 }
 
-/// Three members, of which the last is a union.
+/// Makes a pack of three members, the last of which is a union.
 fn check_pack<S: Scheme>(name: &str, bits: u64) {
     let (path, bytes) = golden(name);
     let empty = planned(filter::<S>(bits, 7, PortableHasher::xxh3(Seed::from(SEED))));
@@ -142,7 +143,7 @@ fn check_pack<S: Scheme>(name: &str, bits: u64) {
     assert_eq!(Pack::<S>::open(path).expect("a golden file"), pack);
 }
 
-/// Held to 1% for 100 items, which these bits and probes keep.
+/// Sets the filter's plan to 100 items at a rate of 1%, which its bits and probes achieve.
 fn planned<S: Scheme>(filter: FilterOf<S>) -> FilterOf<S> {
     filter.planned_for(100, Some("1%".parse().expect("a rate"))).expect("proven")
 }
@@ -211,8 +212,8 @@ fn hashes() {
     }
 }
 
-/// The walk of sketches' rows. Among its words are some that are skipped: the first of the hash 0
-/// for widths that are no power of two, and one in 16 for 3 2^60.
+/// Tests the positions in the rows of sketches. Some words are skipped: the first word of hash 0 if
+/// the width is not a power of two, and one word in 16 if the width is 3 2^60.
 #[test]
 fn rows() {
     let expected: [(u128, u64, &[u64]); 7] = [
@@ -231,8 +232,8 @@ fn rows() {
     }
 }
 
-/// The scheme of distinct positions, among them skipped words, draws that came before, and a set of
-/// a thousand by its digest.
+/// Tests the scheme of distinct positions. The cases include skipped words, repeated draws, and a
+/// set of a thousand positions, which is compared by its digest.
 #[test]
 fn distinct_positions() {
     let expected: [(u128, u64, &[u64]); 5] = [
@@ -260,8 +261,8 @@ fn distinct_positions() {
     assert_eq!(positions(SEED, 1100, 1000).fold(0, digest), 0xf4b6_b8b1_711f_b546);
 }
 
-/// Positions of every scheme, among them sizes below the differences of the progressions, slices of
-/// unequal length and skipped words.
+/// Tests positions of every scheme. The cases include sizes below the differences of the
+/// progressions, slices of unequal length, and skipped words.
 #[test]
 fn positions_of_every_scheme() {
     let (_, bytes) = golden("positions.txt");
@@ -284,7 +285,7 @@ fn positions_of_every_scheme() {
     SchemeId::ALL.into_iter().filter(|id| lines_of(*id) < 60).for_each(a_whole_file);
 }
 
-/// A file filled again from what its header says.
+/// Checks a file by filling a filter with the parameters in the file's header.
 fn a_whole_file(id: SchemeId) {
     let (path, bytes) = golden(&format!("v1-scheme-{id}.tbl"));
     let mut filter = AnyFilter::open(path).expect("a golden file");

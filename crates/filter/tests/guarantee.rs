@@ -1,10 +1,10 @@
-//! The guarantee, counted on real filters: 1,000 seeds a case, in all four layouts.
+//! Tests the guarantee on real filters: 1,000 seeds per case, in four layouts.
 //!
-//! With the guarantee the number of filters above the requested rate is at most binomial (1,000,
-//! 0.1%): 8 or more of them have a probability of 1.1e-5, 2e-4 over the twenty cases, and the seeds
-//! are fixed. Power: filters planned for the average alone exceed the rate in 15% to 55% of seeds,
-//! and 8 of 1,000 miss that with a probability below 1e-30; with 99% instead of 99.9% the test
-//! fails in three cases of four.
+//! According to the guarantee, the number of filters above the requested rate is at most
+//! distributed as Binomial(1,000, 0.1%). The probability of 8 or more such filters is 1.1e-5 per
+//! case, and 2e-4 over the twenty cases; the seeds are fixed. Power: filters planned for the mean
+//! alone exceed the rate for 15% to 55% of seeds, so the probability of fewer than 8 in 1,000 is
+//! below 1e-30. For a guarantee of 99% instead of 99.9%, the test fails in three of four cases.
 
 use truebloom::{AnyFilter, BlockedBloomFilter, BloomFilter, Filter, Plan, PortableHasher, Seed, Target};
 use truebloom_math::SchemeId;
@@ -13,7 +13,8 @@ const SCHEMES: [SchemeId; 4] = [SchemeId::Standard, SchemeId::Classic, SchemeId:
 const CASES: [(u64, &str); 5] = [(20, "10%"), (100, "1%"), (1_000, "1%"), (1_000, "1e-4"), (3_000, "30%")];
 const SEEDS: u64 = 1_000;
 
-/// The own rates of filters of a plan that hold its items.
+/// The number of seeds for which a filter of this plan, filled to its capacity, has a rate above
+/// the requested rate.
 fn above(plan: &Plan) -> usize {
     let asked = plan.rate.expect("was asked").to_f64();
     let own = |seed: u64| {
@@ -40,7 +41,7 @@ fn one_filter_in_a_thousand_at_most_is_above_its_rate() {
     }
 }
 
-/// The planted fault: plans for the average alone.
+/// The planted fault: plans that guarantee only the mean.
 #[test]
 fn filters_planned_for_the_average_are_often_above() {
     for scheme in SCHEMES {
@@ -50,7 +51,7 @@ fn filters_planned_for_the_average_are_often_above() {
     }
 }
 
-/// One line for ten thousand filters of one size.
+/// Tests that one plan serves for many filters of one size.
 #[test]
 fn a_plan_is_used_again() {
     let plan = Plan::new(&Target::new().items(5_000).rate("1%".parse().expect("a rate"))).expect("easy");

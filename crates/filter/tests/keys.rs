@@ -1,5 +1,6 @@
-//! The bytes of keys are those that a second implementation wrote down (tests/golden/keys.py), no
-//! value's bytes begin with another's, and however a key is hashed, the hash is that of its bytes.
+//! Tests the bytes of keys against those from a second implementation (tests/golden/keys.py). No
+//! value's bytes are a prefix of another's, and every method of hashing a key gives the hash of its
+//! bytes.
 
 use proptest::prelude::*;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
@@ -17,7 +18,7 @@ struct Order<'a, R: ?Sized> {
     parcels: Option<u8>,
 }
 
-/// A crate that has truebloom under another name, and hands it on.
+/// A crate that imports truebloom under another name and exports it again.
 mod third {
     pub(crate) mod mine {
         pub(crate) use ::truebloom::{Key, KeyWriter};
@@ -46,7 +47,8 @@ enum State {
     Sent,
 }
 
-/// A constant by the name of what the derive makes, and one of the type's own.
+/// A constant with the same name as one that the derive macro generates. The enum also uses a
+/// constant of its own type.
 const GIVEN: isize = 40;
 
 #[derive(Key)]
@@ -72,7 +74,7 @@ struct Cached {
     cache: f64,
 }
 
-/// Wherever the derive finds the crate, the bytes are the same.
+/// Tests that the derive macro generates the same bytes under whatever name it finds the crate.
 #[test]
 fn a_crate_under_another_name_derives_the_same_keys() {
     #[derive(Key)]
@@ -89,7 +91,7 @@ fn a_crate_under_another_name_derives_the_same_keys() {
 const V4: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
 const V6: Ipv6Addr = Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1);
 
-/// Every key of keys.txt, by its name there.
+/// Calls `check` with every key in keys.txt and its name in that file.
 fn with_keys(mut check: impl FnMut(&str, &dyn Key)) {
     let long = "0123456789".repeat(30);
     let (socket4, socket6) = (SocketAddrV4::new(V4, 443), SocketAddrV6::new(V6, 443, 5, 7));
@@ -171,7 +173,8 @@ fn the_hash_of_a_key_is_that_of_its_bytes() {
     });
 }
 
-/// Batches hash numbers side by side: keys of other kinds among them must not change that.
+/// Batches hash numbers in parallel. Tests that keys of other kinds in the same batch do not change
+/// this.
 #[test]
 fn batches_hash_as_one_by_one_does() {
     let mut filter = BloomFilter::builder().bits(100_000).probes(5).hasher(PortableHasher::xxh3(Seed::from(3))).build().expect("small");

@@ -1,5 +1,6 @@
-//! The label of recycling filters and sketches, at the end of their payloads. That of Bloom
-//! filters, in the header, is in `codec.rs`.
+//! The label of recycling filters and sketches, at the end of their payloads. Tests the label of
+//! recycling filters and sketches, which is stored at the end of their payloads. The file
+//! `codec.rs` tests the label of Bloom filters, which is stored in the header.
 #![allow(missing_docs, reason = "a test has no public interface")]
 
 mod common;
@@ -17,10 +18,10 @@ fn hasher() -> PortableHasher {
     PortableHasher::xxh3(Seed::from(7))
 }
 
-/// Bytes without and with a label, of the same value.
+/// The bytes of a value without a label, and those of the same value with a label.
 type Pair = (Vec<u8>, Vec<u8>);
 
-/// A value with its label, from bytes in both ways; the label, and the bytes that it writes.
+/// Reads a value from bytes in both ways, and returns its label and the bytes that it writes.
 type Reader = fn(&[u8]) -> Result<(Option<String>, Vec<u8>), FormatError>;
 
 macro_rules! kind {
@@ -165,8 +166,8 @@ fn a_merge_keeps_what_both_say() {
     assert_eq!(merged.label(), None);
 }
 
-/// A snapshot of a filter that threads share, and the filter that it becomes again, have the label
-/// it was shared with.
+/// Tests that a filter shared by threads keeps its label, in its snapshots and when it is turned
+/// back into a filter for one thread.
 #[test]
 fn threads_keep_the_label() {
     let mut plain = one();

@@ -1,5 +1,5 @@
-//! What people expect of any collection: numbers as they write them, families that merge, builders
-//! that say what is wrong, types that go between threads and show themselves.
+//! Tests what users expect of any collection: any integer type as the number of items, families
+//! that can be merged, builders with helpful errors, and types that implement `Send` and `Debug`.
 
 use std::collections::{BTreeSet, HashSet};
 use std::num::NonZero;
@@ -68,7 +68,7 @@ fn builders_make_what_the_constructors_make() {
     assert!(sure.bits() > BloomFilter::new(100, 0.01).expect("small").bits());
 }
 
-/// What `{:?}` shows is the type, and the scheme by its name.
+/// Tests that `{:?}` shows the type, and the scheme by its name.
 #[test]
 fn filters_are_shown_as_what_they_are() {
     let standard = format!("{:?}", BloomFilter::new(100, 0.01).expect("small"));

@@ -1,5 +1,5 @@
-//! Bytes from anywhere cost no more memory than they are long, and a constant. One test, because
-//! the peak is that of the whole process.
+//! Tests that reading any bytes takes at most as much memory as the bytes, plus a constant. There
+//! is only one test function, because the peak is measured for the whole process.
 #![allow(unsafe_code, reason = "an allocator that counts is unsafe to write")]
 
 mod common;
@@ -16,7 +16,7 @@ struct Counting;
 
 static NOW: AtomicUsize = AtomicUsize::new(0);
 static PEAK: AtomicUsize = AtomicUsize::new(0);
-/// The bytes of all blocks that were given another size, each of which may have been copied.
+/// The total size of all blocks that were reallocated, because each of them may have been copied.
 static RESIZED: AtomicUsize = AtomicUsize::new(0);
 
 fn grow(bytes: usize) {
@@ -50,7 +50,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// The most memory that was taken at a time.
+/// The peak memory during a call, and the result of the call.
 fn peak<R>(run: impl FnOnce() -> R) -> (usize, R) {
     let before = NOW.load(Relaxed);
     PEAK.store(before, Relaxed);
@@ -114,8 +114,8 @@ fn memory_is_bounded_by_what_is_there() {
     many_layers();
 }
 
-/// A file of many layers, which only a merge makes, is read in time linear in it: a copy of what is
-/// left for each of them would be some hundred times its length.
+/// Reads a filter of many layers, which only merges can make, in time linear in the size of its
+/// file. Copying the rest of the file for each layer would copy a hundred times as many bytes.
 fn many_layers() {
     let growth = Growth::new("1%".parse().expect("a rate"), 64).expect("in range");
     let one = |number: u64| {

@@ -1,16 +1,17 @@
-//! Threads change no result: filters and answers are those of one thread, repeats and unequal parts
-//! included.
+//! Tests that the number of threads does not change the results. The filters and answers are those
+//! of one thread, even with repeated keys and parts of unequal size.
 #![cfg(feature = "rayon")]
 #![allow(missing_docs, reason = "a test has no public interface")]
 
 use truebloom::{BlockedBloomFilter, BloomFilter, PortableHasher, Seed};
 
-/// Keys of which each third repeats an earlier one, in and across the parts that threads take.
+/// A list of keys in which every third key repeats an earlier one, both within the parts for
+/// threads and across them.
 fn keys(count: u64) -> Vec<u64> {
     (0..count).map(|i| if i % 3 == 2 { i / 7 } else { i << 20 }).collect()
 }
 
-/// Lengths around words, batches and the parts of both operations.
+/// Numbers of keys near the sizes of words, of batches, and of the parts for threads.
 const LENGTHS: [u64; 9] = [0, 1, 63, 256, 16_383, 16_385, 65_536, 65_537, 200_001];
 
 fn hasher() -> PortableHasher {

@@ -1,10 +1,11 @@
-//! Positions are uniform and independent, on keys that are anything but random; those of sketches'
-//! rows even on such hashes. (The statistical acceptance of whole filters against their law is a
-//! suite of its own.)
+//! Tests that positions are uniform and independent for keys that are far from random, and that
+//! positions in the rows of sketches are uniform even for such hashes. (Another test compares whole
+//! filters with their law.)
 //!
-//! Chi-square tests at alpha = 1e-6 each on frozen hashes, with at least 1,000 expected a cell,
-//! where the chi-square law is near enough. The tests here are below 1,700, so a correct scheme
-//! would fail one of them for fewer than one choice of frozen keys in 500.
+//! These are chi-square tests on fixed hashes, each at alpha = 1e-6. With an expected count of at
+//! least 1,000 per cell, the chi-square approximation is accurate enough. There are fewer than
+//! 1,700 tests, so for a correct scheme and randomly chosen keys, one of them would fail with a
+//! probability below 1/500.
 
 mod common;
 
@@ -17,10 +18,10 @@ use truebloom::{BloomFilter, ForeignHasher, KeyHash, KeyHasher, PortableHasher, 
 
 const ALPHA: f64 = 1e-6;
 
-/// Keys by index.
+/// The name of a family, and the function that gives the key for an index.
 type Family = (&'static str, fn(u64) -> u128);
 
-/// Random keys, and keys as near to each other as can be.
+/// Families of random keys, and of keys that are as similar as possible.
 const FAMILIES: [Family; 6] = [
     ("random", |i| SplitMix64(i.wrapping_mul(0xd134_2543_de82_ef95)).next_wide()),
     ("low half counts", |i| i as u128),
@@ -30,14 +31,14 @@ const FAMILIES: [Family; 6] = [
     ("low half counts in its high bits", |i| (i as u128) << 40 | 0xdead_beef << 64),
 ];
 
-/// How the numbers of the families become positions.
+/// How the numbers of a family become positions.
 #[derive(Clone, Copy, Debug)]
 enum How {
-    /// They are hashes already, of rows of a sketch, which mix every word.
+    /// The numbers are used as hashes for rows of a sketch, which mix every word.
     Rows,
-    /// They are hashed as keys of 16 bytes.
+    /// The numbers are hashed as keys of 16 bytes.
     Wide,
-    /// Both halves together are hashed as a key of 8 bytes.
+    /// Both halves of a number together are hashed as a key of 8 bytes.
     Number,
 }
 
@@ -63,8 +64,8 @@ fn chi_square(counts: &[u64]) -> f64 {
     counts.iter().map(|count| (*count as f64 - expected).powi(2) / expected).sum()
 }
 
-/// An upper bound on the chance of so uneven counts: the tail for the next even number of degrees
-/// of freedom, a finite Poisson sum.
+/// An upper bound on the probability that counts are at least this uneven: the chi-square tail for
+/// the next even number of degrees of freedom, which is a finite Poisson sum.
 fn tail(counts: &[u64]) -> f64 {
     let half = chi_square(counts) / 2.0;
     let terms = counts.len().div_ceil(2);
@@ -93,11 +94,11 @@ fn every_probe_is_uniform() {
     }
 }
 
-/// Cells that positions are counted by.
+/// The number of cells in which positions are counted.
 const CELLS: u64 = 11;
 
-/// As many bits as cells, which all come from one word, and so many that each takes a word of its
-/// own.
+/// Two numbers of bits: with the first, all positions come from one word; with the second, each
+/// position takes a word of its own.
 const SIZES: [u64; 2] = [CELLS, 1 << 27];
 
 fn cells(how: How, number: u128, bits: u64) -> [u64; 6] {
@@ -122,8 +123,7 @@ fn every_pair_of_probes_is_independent() {
     }
 }
 
-/// Keys, or hashes, that differ in one bit, whichever, have positions that know nothing of each
-/// other.
+/// Tests that two keys or hashes that differ in any one bit have independent positions.
 #[test]
 fn neighbours_are_independent() {
     let (_, random) = FAMILIES[0];
@@ -139,8 +139,9 @@ fn neighbours_are_independent() {
     }
 }
 
-/// 16 words fall on 3 positions of 3 2^60 modulo 3; only the rejection makes them even. Without it
-/// the same test fails: that is its power.
+/// With 3 2^60 bits, every 16 consecutive words give only 3 positions, so positions modulo 3 are
+/// uniform only because some words are skipped. Without skipping, the same test fails, which shows
+/// its power.
 #[test]
 fn huge_filters_are_uniform_because_words_are_rejected() {
     const BITS: u64 = 3 << 60;
@@ -155,7 +156,7 @@ fn huge_filters_are_uniform_because_words_are_rejected() {
     assert!(tail(&biased) < ALPHA, "the test has no power: {:e}", tail(&biased));
 }
 
-/// Hashes on which simpler schemes set one bit or two.
+/// Tests hashes with which simpler schemes set only one or two bits.
 #[test]
 fn degenerate_hashes_still_have_distinct_positions() {
     let half = u128::from(u64::MAX);
@@ -173,8 +174,9 @@ fn degenerate_hashes_still_have_distinct_positions() {
     }
 }
 
-/// The positions of a key under two seeds that differ in one half know nothing of each other. Under
-/// the first hasher and the present scheme they would: its refusal is tested with the golden files.
+/// Tests that the positions of a key under two seeds are independent, even if the seeds differ in
+/// only one half. With the first version of the hasher, they would not be; the golden-file tests
+/// check that files with that hasher are refused.
 #[test]
 fn seeds_that_differ_in_one_half_have_nothing_in_common() {
     for (one, other) in [(1u128, 2u128), (1 << 64, 2 << 64), (7, 7 | 1 << 127), (0, u128::from(u64::MAX) << 64), (0, 1)] {
@@ -194,7 +196,7 @@ fn seeds_that_differ_in_one_half_have_nothing_in_common() {
     }
 }
 
-/// Returns integers as they are, as the fastest hashers of other crates nearly do.
+/// A hasher that returns integers unchanged, as the fastest hashers of other crates nearly do.
 #[derive(Clone, Default)]
 struct Identity(u64);
 
@@ -208,9 +210,9 @@ impl Hasher for Identity {
     }
 }
 
-/// A foreign hasher that leaves its keys as they are does not raise the rate: 100 counted keys in
-/// 1,024 bits with 7 probes, over 400 filters of keys from elsewhere. Unmixed, three times as many
-/// pass.
+/// Tests that a foreign hasher that returns keys unchanged does not raise the rate. Each of 400
+/// filters with 1,024 bits and 7 probes holds 100 consecutive keys, and is queried for other keys.
+/// Without mixing, three times as many of these keys would pass.
 #[test]
 fn foreign_hashers_are_mixed() {
     const FILTERS: u64 = 400;

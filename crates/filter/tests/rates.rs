@@ -1,4 +1,4 @@
-//! What a filter says of itself.
+//! Tests the rates that a filter reports.
 
 mod common;
 
@@ -61,8 +61,8 @@ fn the_rate_now_is_the_fill_to_the_power_of_the_probes() {
     assert_eq!((filter.fpr().value, filter.fill(), filter.estimated_items()), (1.0, 1.0, None));
 }
 
-/// `fpr` promises an exact answer for every filter; the law must give it even at the corners, which
-/// no test can afford to fill.
+/// The method `fpr` promises an exact answer for every filter. The law must give this answer even
+/// for extreme sizes, which no test can fill.
 #[test]
 fn the_rate_at_a_fill_is_never_refused() {
     for bits in [1, 2, 3, 1 << 40, (1 << 62) - 1, 1 << 62] {
@@ -77,8 +77,8 @@ fn the_rate_at_a_fill_is_never_refused() {
     }
 }
 
-/// The chance that the query's hash is that of a key is in the rate, however small the rate is
-/// without it.
+/// Tests that the rate includes the probability that the hash of the queried key equals that of an
+/// inserted one, however small the rate is.
 #[test]
 fn equal_hashes_are_counted() {
     let mut filter = filter(1 << 20, 40, 5);
@@ -88,10 +88,10 @@ fn equal_hashes_are_counted() {
     assert!((rate.ln_upper - -128.0 * std::f64::consts::LN_2).abs() < 1e-9);
 }
 
-/// A union of a full filter with one that holds some of the same keys is as full as planned: of 200
-/// seeds none is reported, where the estimate alone would report half, and a bound that is wrong
-/// once in a million none in 5,000 runs. With 1.3 times the keys, some 20 standard deviations
-/// above, every one is.
+/// The union of a full filter with a filter that holds some of the same keys is as full as planned.
+/// None of 200 such unions is reported as over capacity. The estimate alone would report half of
+/// them; a bound with an error probability of 1e-6 reports one in about 5,000 runs of this test.
+/// With 1.3 times as many keys, which is some 20 standard deviations more, every union is reported.
 #[test]
 fn a_merge_that_is_as_full_as_planned_is_not_over_capacity() {
     let mut above = 0;

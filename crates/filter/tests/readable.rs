@@ -1,4 +1,5 @@
-//! What serde writes can be read again, and what it reads is held to what it says.
+//! Tests that everything that serde writes can be read again, and that everything it reads is
+//! checked.
 
 use serde::de::value::{BytesDeserializer, Error, SeqDeserializer};
 use serde::de::{DeserializeOwned, IntoDeserializer};
@@ -16,7 +17,7 @@ fn text<T: Serialize>(value: &T) -> String {
     serde_json::to_string(value).expect("writable")
 }
 
-/// The text, after it was read and written again.
+/// Writes a value as text, checks that reading the text gives the same value, and returns the text.
 fn round<T: Serialize + DeserializeOwned + PartialEq + Debug>(value: &T) -> String {
     let text = text(value);
     assert_eq!(&serde_json::from_str::<T>(&text).expect("readable"), value, "{text}");
@@ -116,7 +117,7 @@ fn filters_are_the_bytes_of_their_files() {
     round(&listed);
 }
 
-/// Of formats that have bytes, and of those that make a sequence of them.
+/// Tests formats with a type for bytes, and formats that store bytes as a sequence.
 #[test]
 fn bytes_and_sequences_of_them_are_read() {
     let filter = filter();

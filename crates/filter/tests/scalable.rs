@@ -1,4 +1,4 @@
-//! Filters that grow: the rate of the whole, keys, layers, files, merges.
+//! Tests filters that grow: their rate, keys, layers, files and merges.
 
 mod common;
 
@@ -22,7 +22,7 @@ fn small(text: &str, seed: u128) -> ScalableFilter {
     seeded(Growth::new(rate(text), 64).expect("in range"), seed)
 }
 
-/// Keys until this many layers are closed, and then half as many as the next one takes.
+/// Inserts keys until this many layers are closed and the next layer is half full.
 fn grown(growth: Growth, closed: usize, seed: u128) -> ScalableFilter {
     let mut filter = seeded(growth, seed);
     let mut key = 0u64;
@@ -55,11 +55,12 @@ fn keys_are_kept_and_the_rate_is_never_above() {
     }
 }
 
-/// The hits of random keys against the exact product over the layers, with 1, 2, 5 and 12 closed
-/// layers and a half full one, for three growths: twelve exact tests, two-sided at 1e-6 each. The
-/// power: at a rate of 5% and 200,000 queries, a rate that is off by 7% is seen with 99%; a law
-/// that leaves the first layer out is off by more. (That the salts are those of docs/FORMAT.md is
-/// for the golden file to say: at such sizes the rate hardly depends on them.)
+/// Compares the number of hits of random keys with the exact product over the layers, for three
+/// growths, with 1, 2, 5 and 12 closed layers and one that is half full. These are twelve exact
+/// two-sided tests at 1e-6 each. Power: at a rate of 5% and with 200,000 queries, an error of 7% in
+/// the rate is detected with probability 99%, and a law without the first layer has a larger error.
+/// (The golden file tests that the salts are those of docs/FORMAT.md, because at such sizes the
+/// rate hardly depends on them.)
 #[test]
 fn hits_follow_the_product_over_layers() {
     for (seed, ratio) in [(1, 4.8), (2, 5.2), (3, 6.0)] {
@@ -79,9 +80,9 @@ fn hits_follow_the_product_over_layers() {
     }
 }
 
-/// A thousand filters, each grown to five layers: the rate of each one is at most what was asked,
-/// and a layer takes the items that it was planned for on average (to 2%: at 64 items each takes 2%
-/// more or less, so a thousand of them 0.1%).
+/// Grows a thousand filters to five layers each. The rate of each filter is at most the requested
+/// rate, and each layer takes the planned number of items on average, to within 2%. This number
+/// varies by about 2% in a layer of 64 items, so its mean over a thousand filters varies by 0.1%.
 #[test]
 fn every_one_of_a_thousand_keeps_the_rate() {
     let growth = Growth::new(rate("2%"), 64).expect("in range");
@@ -98,7 +99,7 @@ fn every_one_of_a_thousand_keeps_the_rate() {
     }
 }
 
-/// Repeats take no room, whenever they come.
+/// Tests that repeated keys take no space, however late they are repeated.
 #[test]
 fn repeats_do_not_grow_it() {
     let mut filter = small("1%", 3);
@@ -164,8 +165,9 @@ fn files_and_views() {
     }
 }
 
-/// Every byte changed, and every length: an error, or for bits of the payload in a view the answers
-/// of what was changed. [`forged_files_are_refused`] has those with right checksums.
+/// Tests that every changed byte and every wrong length is an error. Only a view does not detect
+/// changed bits of the payload; it answers from the changed bits. [`forged_files_are_refused`]
+/// tests changes with corrected checksums.
 #[test]
 fn damaged_bytes_are_refused() {
     let mut filter = small("10%", 5);
@@ -235,9 +237,9 @@ fn merges() {
     assert_eq!(base.clone().intersect_with(&base), Err(MergeError::Layers));
 }
 
-/// Planned for any number of keys, at a rate that a merge of several may exceed: then the filter
-/// says so, by bits that tell what its layers share. Eight of a third of the rate each are
-/// certainly above it; copies of one are not.
+/// A merge of several filters may exceed the requested rate. The filter then reports this, from
+/// bits that show how many keys its layers share. A merge of eight filters with a third of the rate
+/// each is certainly above the rate, but a merge of copies of one filter is not.
 #[test]
 fn a_merge_above_the_rate_asked_for_is_noticed() {
     let base = small("1%", 27);
@@ -286,8 +288,8 @@ fn through_the_trait() {
     assert!(matches!(ScalableFilter::new(1e-14), Err(BuildError::Math(_))));
 }
 
-/// Four threads that insert the same keys and others: no key is lost, the limits hold whatever they
-/// do, and so does the rate.
+/// Runs four threads that insert both common and different keys. No key is lost, and every layer
+/// stays within its limit, so the rate does, too.
 #[test]
 fn threads_share_it() {
     let shared = AtomicScalableFilter::from(small("1%", 31));
@@ -316,8 +318,8 @@ fn threads_share_it() {
     assert!(read == filter && AtomicScalableFilter::from(read).contains(&59_999u64));
 }
 
-/// Many keys at a time are the keys one by one, in layers that lie in cache and in those that do
-/// not; and each of two equal ones is new once.
+/// Tests that batches give the same results as single keys, for layers that fit in the cache and
+/// for larger ones. Of two equal keys in a batch, exactly one is reported as new.
 #[test]
 fn threads_insert_many_keys_at_a_time() {
     for keys in [3_000u64, 1_400_000] {
@@ -333,7 +335,7 @@ fn threads_insert_many_keys_at_a_time() {
     }
 }
 
-/// Where the payload begins, and the words of a record.
+/// The position of the payload in a file; after it, the indices of a record's words.
 const PAYLOAD: usize = 256;
 const NUMBER: usize = 0;
 const BITS: usize = 1;
@@ -341,7 +343,7 @@ const PROBES: usize = 2;
 const LIMIT: usize = 3;
 const INSERTED: usize = 4;
 
-/// A file with all its checksums made right.
+/// Corrects all checksums of a file.
 fn sealed(mut file: Vec<u8>, records: &[usize]) -> Vec<u8> {
     for start in records {
         let sum = xxhash_rust::xxh3::xxh3_64(&file[*start..start + 56]).to_le_bytes();
@@ -351,7 +353,7 @@ fn sealed(mut file: Vec<u8>, records: &[usize]) -> Vec<u8> {
     file
 }
 
-/// Where the records begin.
+/// The positions at which the records begin.
 fn records(filter: &ScalableFilter) -> Vec<usize> {
     let starts = filter.layers().into_iter().scan(PAYLOAD, |start, layer| {
         let now = *start;
@@ -369,8 +371,8 @@ fn put(file: &mut [u8], start: usize, word: usize, change: impl Fn(u64) -> u64) 
 
 type Forgery<'a> = Box<dyn Fn(&mut Vec<u8>) + 'a>;
 
-/// What no writer of ours makes, with all checksums right: an error that is not one of a checksum,
-/// from bytes and from a view that is verified.
+/// Tests files that this crate never writes, with correct checksums. Decoding them and verifying a
+/// view of them are errors, but not checksum errors.
 #[test]
 fn forged_files_are_refused() {
     let mut filter = small("10%", 5);
@@ -414,8 +416,8 @@ fn forged_files_are_refused() {
     }
 }
 
-/// Beyond the caches keys are asked for and inserted together; the answers, the counts and the bits
-/// are those of one by one, repeats within a batch included.
+/// Tests batches in filters larger than the caches, where keys are looked up and inserted together.
+/// The answers, the counts and the bits are those of single keys, even with repeats within a batch.
 #[test]
 fn many_at_a_time_beyond_the_caches() {
     let mut one_by_one = seeded(Growth::new(rate("10%"), 300_000).expect("in range"), 24);
@@ -429,8 +431,8 @@ fn many_at_a_time_beyond_the_caches() {
     assert!(together.contains_all(asked.clone()).iter().eq(asked.map(|i| one_by_one.contains(&i))));
 }
 
-/// A view whose bits have not been counted may hold any: a union takes no layer beyond its limit,
-/// on which the rate stands, and none of the others either.
+/// The bits of a view may not have been counted, so they may exceed a layer's limit, on which the
+/// bound on the rate relies. A union refuses such a layer, and then adds no other layer either.
 #[test]
 fn a_union_with_damaged_bytes_is_refused() {
     let mut base = small("1%", 22);
@@ -448,8 +450,8 @@ fn a_union_with_damaged_bytes_is_refused() {
     assert!(base.fpr().upper <= base.bound().upper);
 }
 
-/// Threads may put one key into two layers, and layers that a merge kept share keys: the lower
-/// bound on the distinct keys is none that adds layers up.
+/// Threads may insert one key into two layers, and layers that a merge kept may share keys. So a
+/// lower bound on the number of distinct keys cannot add up the layers.
 #[test]
 fn threads_go_on_with_a_merged_filter() {
     let base = small("1%", 41);
@@ -464,8 +466,8 @@ fn threads_go_on_with_a_merged_filter() {
     assert_eq!((back.offered(), back.bound(), back.is_merged()), (6_001, here.bound(), true));
 }
 
-/// The law of layers with positions in common is a bound, and the rates of the filter lie within
-/// it.
+/// Tests that the law is only a bound for layers in which a key has the same positions, and that
+/// the filter's rates are within this bound.
 #[test]
 fn the_law_after_a_merge_is_a_bound() {
     use truebloom::truebloom_math::Method;
@@ -490,7 +492,8 @@ fn the_law_after_a_merge_is_a_bound() {
     assert!(low <= measured.rate() && measured.rate() <= high && measured.holds(), "{measured:?}");
 }
 
-/// Where a layer cannot be allocated there is an error, and what was inserted before stays.
+/// Tests that an error is returned if a layer cannot be allocated, and that the filter keeps the
+/// keys inserted before.
 #[test]
 fn no_memory_for_a_layer_is_an_error() {
     // The second layer would take 10^9 times the memory of a million keys: more than a process has

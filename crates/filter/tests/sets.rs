@@ -1,5 +1,5 @@
-//! What a set promises: nothing is forgotten, union and intersection are those of the keys, and the
-//! counts are true.
+//! Tests the promises of a set: no key is lost, unions and intersections contain the right keys,
+//! and the counts are correct.
 
 mod common;
 
@@ -22,7 +22,7 @@ fn shape() -> impl Strategy<Value = (u64, u32)> {
     (prop_oneof![1..70u64, 1..5000u64], prop_oneof![1..12u32, 1..200u32])
 }
 
-/// The set bits by way of the file, where they are counted anew.
+/// The number of set bits, counted in the bytes of the filter's file.
 fn recounted(filter: &BloomFilter) -> u64 {
     let bytes = filter.to_bytes().expect("small");
     bytes[256..].iter().map(|byte| u64::from(byte.count_ones())).sum()
@@ -134,9 +134,9 @@ fn foreign_hashers_work_and_are_told_apart() {
     assert!(matches!(other_width, BuildError::HashBits { found: 64, .. }), "{other_width}");
 }
 
-/// The order in which keys come decides which of them set no bit, but not what the filter answers:
-/// equality is about that. In a filter this full most keys are swallowed, in either order other
-/// ones.
+/// The order of insertions determines which keys set no bit, but not the answers of the filter, so
+/// it does not affect equality. In a filter as full as this one, most keys set no bit, and these
+/// keys differ between the two orders.
 #[test]
 fn equality_is_not_about_order() {
     fn check<S: Scheme>(bits: u64) {
@@ -162,8 +162,8 @@ fn equality_is_not_about_order() {
     check::<InLines>(512);
 }
 
-/// What filters of all schemes answer by one trait, and by one that is chosen at run time: the same
-/// as the type itself.
+/// Tests that the trait `Filter` and the type `AnyFilter` give the same answers as the type of each
+/// scheme.
 #[test]
 fn any_filter_answers_as_the_type_itself() {
     fn check<S: Scheme>(bits: u64) {
@@ -209,7 +209,8 @@ fn any_filter_answers_as_the_type_itself() {
     check::<InLines>(1_024);
 }
 
-/// Only like is merged with like, and files of other kinds are named.
+/// Tests that only filters of the same scheme can be merged, and that errors name the kinds of
+/// files.
 #[test]
 fn any_filter_refuses_what_is_unlike() {
     let mut standard = AnyFilter::from(BloomFilter::with_bits_and_probes(1_024, 4).expect("small"));
@@ -221,8 +222,9 @@ fn any_filter_refuses_what_is_unlike() {
     assert!(error.to_string().contains("<RecyclingFilter>::open"), "{error}");
 }
 
-/// A blocked intersection: no key of both is lost, keys of one pass at the other's rate at most,
-/// and the rate of keys of neither is what the bits say.
+/// Tests intersections of blocked filters. A key of both filters is always contained; a key of one
+/// filter passes at most at the other filter's rate; other keys pass at the rate that follows from
+/// the bits.
 #[test]
 fn blocked_filters_have_intersections() {
     let empty = BlockedBloomFilter::builder().bits(512 * 40).probes(5).hasher(PortableHasher::xxh3(Seed::from(8))).build().expect("small");

@@ -1,4 +1,4 @@
-//! Many small filters: what each takes beside its bits, in memory and in files.
+//! Tests how much memory many small filters take besides their bits, and how large their files are.
 
 mod common;
 
@@ -10,7 +10,8 @@ use truebloom::{
 };
 use truebloom_math::Growth;
 
-/// The parts of a file, wherever it is cut, are its bytes, and beyond its end there are none.
+/// Tests that a part of a file has the right bytes, wherever it begins and ends, and is empty
+/// beyond the end of the file.
 #[test]
 fn parts_of_a_file_are_its_bytes() {
     let growth = Growth::new("0.01".parse().expect("a rate"), 1_000).expect("in range");
@@ -41,7 +42,7 @@ fn a_filter_among_many_takes_64_bytes_beside_its_bits() {
     assert!(size_of::<Member<'_>>() <= 64 && size_of::<Member<'_, InLines>>() <= 64);
 }
 
-/// One filter with what it shares is the filter with all that is its own.
+/// Tests that a filter that shares values with its clones is equal to a filter with its own values.
 #[test]
 fn shared_filters_are_filters() {
     let mut own = BlockedBloomFilter::with_hasher(2_000, 0.01, PortableHasher::xxh3(Seed::from(1))).expect("small");
@@ -126,7 +127,7 @@ fn members_are_the_filters_that_were_added() {
     check_pack::<AnyScheme>(&FilterOf::with_scheme(scheme, hasher).expect("small"));
 }
 
-/// At 5,000 keys and 1%, what the issue of small filters asked for.
+/// Tests the size of packs with 5,000 keys per filter at a rate of 1%.
 #[test]
 fn a_pack_takes_little_more_than_its_bits() {
     let filter = BloomFilter::new(5_000, 0.01).expect("small");
@@ -194,7 +195,7 @@ fn damaged_and_forged_packs_are_refused() {
     assert!(matches!(BloomFilter::from_bytes(&bytes), Err(FormatError::Kind { found: FileKind::Pack })));
 }
 
-/// A member with its own checksum made right, as someone who knows the format could: its counts are
+/// Someone who knows the format can forge a member with a correct checksum. Its counts are then
 /// checked against each other and against its bits.
 #[test]
 fn forged_members_are_refused() {
@@ -227,14 +228,15 @@ fn forged_members_are_refused() {
     }
 }
 
-/// What a process has in memory.
+/// The resident memory of this process.
 #[cfg(target_os = "linux")]
 fn resident() -> u64 {
     let status = std::fs::read_to_string("/proc/self/statm").expect("Linux");
     4096 * status.split(' ').nth(1).and_then(|pages| pages.parse::<u64>().ok()).expect("pages")
 }
 
-/// A key touches a page a probe where huge pages are declined, also by a plan for few keys.
+/// Tests that a filter with small pages takes at most one page per probe of a key. A filter that is
+/// planned for few keys also uses small pages.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_sparse_filter_takes_its_small_pages() {
@@ -251,8 +253,8 @@ fn a_sparse_filter_takes_its_small_pages() {
     }
 }
 
-/// A label is of one filter, not of what a pack shares: packs of labelled filters are read again,
-/// and take filters with other labels.
+/// A label belongs to one filter, and not to the values that a pack shares. So packs of labelled
+/// filters can be read, and take filters with other labels.
 #[test]
 fn packs_of_labelled_filters_are_read_again() {
     let mut filter = BloomFilter::new(1_000, 0.01).expect("small");

@@ -1,5 +1,5 @@
-//! Verdicts: sound filters pass, whatever their repeats; those that break the promise or their
-//! counts do not.
+//! Tests the verdicts: correct filters pass, even with repeated keys, and filters that break the
+//! guarantee or have wrong counts fail.
 #![allow(missing_docs, reason = "a test has no public interface")]
 
 mod common;
@@ -18,7 +18,7 @@ fn verify(filter: &BloomFilter) -> Verification {
     Verification::of(filter).expect("cheap")
 }
 
-/// The same filter with other counts of keys, as a file might claim.
+/// The same filter with different counts of keys, as a forged file might have.
 fn claiming(filter: &BloomFilter, offered: u64, changed: u64) -> BloomFilter {
     let mut bytes = filter.to_bytes().expect("memory");
     bytes[48..56].copy_from_slice(&offered.to_le_bytes());
@@ -27,8 +27,8 @@ fn claiming(filter: &BloomFilter, offered: u64, changed: u64) -> BloomFilter {
     BloomFilter::from_bytes(&bytes).expect("a consistent header")
 }
 
-/// 1,200 sound filters: each verdict errs with probability at most 1e-6, so this fails with
-/// probability at most 0.4% for a random choice of seeds; these are frozen.
+/// Tests 1,200 correct filters. Each verdict is wrong with probability at most 1e-6, so for random
+/// seeds this test would fail with probability at most 0.4%; the seeds are fixed.
 #[test]
 fn sound_filters_are_never_accused() {
     for (items, rate, filters) in [(1, "0.1", 200), (10, "0.5", 200), (100, "1e-2", 400), (1_000, "1e-3", 300), (10_000, "0.1", 100)] {
@@ -62,7 +62,8 @@ fn too_many_items_are_told() {
     assert!(!verification.holds() && verification.fill().holds());
 }
 
-/// A count that is off by more than a tenth shows in the fill, at ten thousand items.
+/// Tests that a count that is wrong by more than a tenth is detected from the fill, with ten
+/// thousand items.
 #[test]
 fn counts_that_do_not_fit_the_fill_are_told() {
     let mut sound = filter(20_000, "1e-3", 7);
@@ -75,8 +76,8 @@ fn counts_that_do_not_fit_the_fill_are_told() {
     assert!(!more.fill().holds() && more.fill().too_few < 1e-6, "{more:?}");
 }
 
-/// A hash that does not spread sets too few bits: here, all keys share one hash and each claims to
-/// have set one.
+/// A weak hash sets too few bits. Here, 300 keys have only 20 different hashes, and the file claims
+/// that 60 of them set a bit.
 #[test]
 fn a_broken_hash_is_told() {
     let mut broken = filter(1_000, "1e-2", 7);
@@ -87,8 +88,8 @@ fn a_broken_hash_is_told() {
     assert!(!verify(&claimed).fill().holds(), "{:?}", verify(&claimed));
 }
 
-/// A fifth more hits than the fill allows would be told from 200,000 queries; that many are as
-/// expected.
+/// With 200,000 queries, a fifth more hits than the fill predicts would be detected. The number of
+/// hits in this test is as predicted.
 #[test]
 fn a_measurement_has_power() {
     let mut filter = filter(1_000, "1e-2", 7);
@@ -121,8 +122,8 @@ fn without_a_rate_nothing_is_asked() {
     assert!(verify(&filter).holds(), "{:?}", verify(&filter));
 }
 
-/// As for standard filters, but 300 blocked ones and two verdicts: wrong accusations in at most
-/// 0.06% of the choices of seeds; these are frozen.
+/// Tests 300 correct blocked filters in the same way, with two verdicts each. For random seeds,
+/// this test would fail with probability at most 0.06%; the seeds are fixed.
 #[test]
 fn sound_blocked_filters_are_never_accused() {
     for (items, rate, filters) in [(1u64, "0.1", 100), (100, "1e-2", 100), (10_000, "1e-2", 100)] {
@@ -142,8 +143,8 @@ fn sound_blocked_filters_are_never_accused() {
     }
 }
 
-/// The rate of the mean fill is not the mean rate of the blocks: half the blocks full and half of
-/// them empty hit for every second key.
+/// The rate at the mean fill differs from the mean rate of the blocks: if half of the blocks are
+/// full and the others empty, every second key passes.
 #[test]
 fn the_hits_of_a_blocked_filter_are_held_to_its_own_blocks() {
     let mut filter = blocked(10_000, "1e-2", 3);
@@ -167,8 +168,9 @@ fn too_many_items_in_a_blocked_filter_are_told() {
     assert!(!verification.holds());
 }
 
-/// A program that asks before it inserts withholds the new keys that pass, so every offer sets a
-/// bit. 96 filters, each wrongly accused with probability at most 1e-6.
+/// If a program inserts only keys that are not contained, new keys that pass by chance are never
+/// offered, so every offer sets a bit. Tests 96 such filters, each of which fails with probability
+/// at most 1e-6.
 #[test]
 fn filters_filled_by_insert_if_absent_are_not_accused() {
     for (items, rate, filters) in [(2_000u64, "0.4", 40), (20_000, "0.1", 10), (1_000_000, "0.01", 1)] {
@@ -203,7 +205,7 @@ fn insert_if_absent<S: Scheme>(filter: &mut FilterOf<S>, key: u64) {
     }
 }
 
-/// The same for blocked filters.
+/// Runs the same test on blocked filters.
 #[test]
 fn blocked_filters_filled_by_insert_if_absent_are_not_accused() {
     for seed in 0..10 {
@@ -218,7 +220,7 @@ fn blocked_filters_filled_by_insert_if_absent_are_not_accused() {
     }
 }
 
-/// The same filter with this many more set bits, here and there.
+/// The same filter with this many more set bits, at random positions.
 fn with_more_bits(filter: &BloomFilter, more: u64, seed: u64) -> BloomFilter {
     let mut bytes = filter.to_bytes().expect("memory");
     let mut random = common::SplitMix64(seed);
@@ -235,9 +237,10 @@ fn with_more_bits(filter: &BloomFilter, more: u64, seed: u64) -> BloomFilter {
     BloomFilter::from_bytes(&bytes).expect("consistent counts")
 }
 
-/// What `verify` says it would notice is planted in 160 sound filters: each is missed with
-/// probability at most 1%, so more than 9 in all with probability below 1e-5. A third of it is
-/// missed in most, so the number is no idle one.
+/// Adds to 160 correct filters the number of set bits that `verify` reports as detectable. Each
+/// filter goes undetected with probability at most 1%, so more than 9 do with probability below
+/// 1e-5. With a third of these bits, most filters go undetected, so the reported number is not much
+/// too large.
 #[test]
 fn an_excess_of_bits_as_large_as_printed_is_noticed() {
     let (mut missed, mut small_noticed, mut planted) = (0, 0, 0);
@@ -255,12 +258,12 @@ fn an_excess_of_bits_as_large_as_printed_is_noticed() {
     assert!(missed <= 9 && small_noticed * 2 < planted, "{missed} missed and {small_noticed} noticed of {planted}");
 }
 
-/// A hasher by which a share of all keys has the hash of a key that is held, so that the filter
-/// hits more often than its fill allows.
+/// A hasher that gives a share of all keys the hash of an inserted key, so that the filter has more
+/// hits than its fill predicts.
 #[derive(Clone)]
 struct Sticky {
     hasher: PortableHasher,
-    /// Of 2^16.
+    /// The share of such keys, in units of 2^-16.
     share: u16,
     hash: u64,
 }
@@ -284,8 +287,8 @@ impl Hasher for Sticky {
     }
 }
 
-/// The excess of the rate that is printed is planted in 60 filters: each is missed with probability
-/// at most 1%, so more than 6 in all with probability below 1e-5.
+/// Raises the rate of 60 filters to the one that is reported as detectable. Each filter goes
+/// undetected with probability at most 1%, so more than 6 do with probability below 1e-5.
 #[test]
 fn an_excess_of_hits_as_large_as_printed_is_noticed() {
     let mut missed = 0;
@@ -314,7 +317,7 @@ fn an_excess_of_hits_as_large_as_printed_is_noticed() {
     assert!(missed <= 6, "{missed} of 60 missed");
 }
 
-/// Nothing is asked, nothing would be noticed; of an empty filter any hit would be.
+/// Without queries, nothing would be detected; for an empty filter, any hit would be.
 #[test]
 fn power_without_queries_or_bits() {
     let empty = filter(1_000, "1e-2", 1);
@@ -326,7 +329,8 @@ fn power_without_queries_or_bits() {
     assert_eq!(verify(&empty).fill().noticed, Some(1));
 }
 
-/// Both halves kept their promise, the union holds twice as many keys as it was planned for.
+/// Each of two filters is within its capacity, but their union holds twice as many keys as it was
+/// planned for.
 #[test]
 fn a_union_that_holds_too_much_is_told() {
     for seed in 0..20 {
@@ -340,8 +344,8 @@ fn a_union_that_holds_too_much_is_told() {
     }
 }
 
-/// A 64-bit hash in a `u128` puts all keys of a blocked filter into one block: too few bits are set
-/// for the keys that set one.
+/// With a 64-bit hash in a `u128`, all keys of a blocked filter are in one block. The number of set
+/// bits is then too low for the number of keys that set one.
 #[test]
 fn a_hash_that_is_too_narrow_for_blocks_is_told() {
     for rate in ["1e-2", "1e-3"] {
@@ -355,8 +359,9 @@ fn a_hash_that_is_too_narrow_for_blocks_is_told() {
     }
 }
 
-/// Files claim any counts; whatever they claim, nothing panics, and a range has its ends in order.
-/// The first case is an ordinary overfull filter, filled by "insert if absent".
+/// Tests files with arbitrary counts: nothing panics, and the lower end of a range is never above
+/// its upper end. The first case is an ordinary filter that holds too many keys, because it was
+/// filled by "insert if absent".
 #[test]
 fn forged_counts_of_tied_schemes_do_no_harm() {
     let tied = [SchemeId::Double, SchemeId::DoubleNonzero, SchemeId::Square, SchemeId::Cube, SchemeId::Enhanced, SchemeId::PartitionDouble];

@@ -1,4 +1,4 @@
-//! Files that travel: compressed, and as differences.
+//! Tests compressed files, and differences between files.
 
 use truebloom::recycling::{Policy, RecyclingFilter};
 use truebloom::scheme::Scheme;
@@ -9,7 +9,7 @@ fn seeded(bits: u64, probes: u32) -> BloomFilter {
     BloomFilter::with_scheme(Scheme::new(bits, probes).expect("in range"), PortableHasher::xxh3(Seed::from(5))).expect("small")
 }
 
-/// To this fill.
+/// Makes a filter with this fill.
 fn filled(bits: u64, fill: f64) -> BloomFilter {
     let mut filter = seeded(bits, 3);
     let mut key = 0u64;
@@ -20,7 +20,7 @@ fn filled(bits: u64, fill: f64) -> BloomFilter {
     filter
 }
 
-/// In bytes, of bits of which this many are set.
+/// The entropy in bytes of this many bits, of which `ones` are set.
 fn entropy(bits: u64, ones: u64) -> f64 {
     let fill = ones as f64 / bits as f64;
     let part = |share: f64| if share > 0.0 { -share * share.log2() } else { 0.0 };
@@ -47,8 +47,9 @@ fn compressed_sizes_are_near_the_entropy() {
     assert!(wire::compress(&small).expect("a file").len() < 1_024 + 140);
 }
 
-/// New items in a filter that is half full: the entropy is that of the new bits among those that
-/// were 0. The table as above, by `differences`.
+/// Inserts new items into a filter that is half full. The length of the difference is near the
+/// entropy of the new bits among those that were 0. The test prints the table of differences in the
+/// same document; select it by the name `differences`.
 #[test]
 fn differences_are_near_the_entropy() {
     println!("| new items | difference | entropy | above it | whole, compressed |\n|---|---|---|---|---|");
@@ -71,7 +72,7 @@ fn differences_are_near_the_entropy() {
     }
 }
 
-/// A filter that grew has layers of unlike fills, and each is coded by its own.
+/// Tests that each layer of a filter that grows is coded by its own fill.
 #[test]
 fn layers_are_coded_by_their_fill() {
     let growth = Growth::new("1%".parse().expect("a rate"), 20_000).expect("in range");
@@ -83,8 +84,8 @@ fn layers_are_coded_by_their_fill() {
     assert!(sent < 1.01 * least && sent < 0.97 * together, "{sent}, entropy {least}, of all bits together {together}");
 }
 
-/// Whatever opens a file opens a compressed one, of every kind; a copy of its bytes is the file
-/// again.
+/// Tests that every method that opens a file also opens a compressed one, for every kind, and that
+/// expanding gives the original bytes.
 #[test]
 fn compressed_files_are_opened() {
     let mut grown =
@@ -157,7 +158,8 @@ fn differences_of_what_grows_and_of_what_is_cleared() {
     assert!(matches!(BloomFilter::view(&wire::compress(&other).expect("a file")), Err(FormatError::Coded { is_difference: false })));
 }
 
-/// Every byte changed, with the checksum of the body made right again or not, and every length.
+/// Tests every changed byte, with and without a corrected checksum of the body, and every wrong
+/// length.
 #[test]
 fn damaged_bytes_are_refused() {
     let mut filter = seeded(2_000, 3);
@@ -185,8 +187,8 @@ fn damaged_bytes_are_refused() {
     }
 }
 
-/// A few bits among very many zeros: what never comes must not cost more than what does, and there
-/// is one section.
+/// Tests a few set bits among very many zeros. Byte values that do not occur must not cost more
+/// than those that do, and there is only one section.
 #[test]
 fn sparse_differences_are_near_the_entropy() {
     let mut filter = seeded(1 << 26, 3);
@@ -202,8 +204,8 @@ fn sparse_differences_are_near_the_entropy() {
     assert_eq!(wire::apply(&before, &news).as_deref(), Ok(&after[..]));
 }
 
-/// A difference is made of what may be opened only: `apply` would find out too late, with the
-/// earlier file gone.
+/// A difference can be made only from files that can be opened, because `apply` would detect the
+/// damage too late, when the earlier file is gone.
 #[test]
 fn differences_of_damaged_files_are_refused() {
     let mut filter = seeded(2_000, 3);
@@ -229,7 +231,8 @@ fn differences_of_damaged_files_are_refused() {
     assert_eq!(wire::difference(&old, &unfinished(&new)), Err(FormatError::Unfinished));
 }
 
-/// What a later version may code is neither a filter nor a difference here.
+/// Tests that bytes with an unknown type of contents are refused, both as a compressed file and as
+/// a difference.
 #[test]
 fn other_contents_are_told_apart() {
     let file = seeded(1_000, 3).to_bytes().expect("small");

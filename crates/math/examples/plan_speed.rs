@@ -1,5 +1,5 @@
-//! Prints the shortest of many times that a plan takes, in microseconds, with and without the
-//! guarantee: `cargo run --release -p truebloom-math --example plan_speed`.
+//! Plans many times, and prints the shortest time in microseconds, with and without the guarantee:
+//! `cargo run --release -p truebloom-math --example plan_speed`.
 
 use std::hint::black_box;
 use std::time::Instant;

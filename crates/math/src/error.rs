@@ -20,27 +20,27 @@ pub enum Error {
         /// The range in which the value must be.
         expected: String,
     },
-    /// A text is not a rate.
+    /// The text is not a valid rate.
     NotARate {
         /// The text that was given.
         found: String,
-        /// What is wrong with it.
+        /// The reason why the text is not a rate.
         reason: &'static str,
     },
-    /// A certificate was requested for a claim that is false, or that no certificate of reasonable
-    /// size supports.
+    /// A certificate was requested for a claim that is false, or for which no certificate of
+    /// reasonable size exists.
     NotCertified {
-        /// The part of the claim that is not certified.
+        /// The part of the claim that could not be certified.
         claim: &'static str,
     },
-    /// Too few of (items, rate, bits, probes) were given to determine the rest.
+    /// More of these four quantities must be given: items, rate, bits and probes.
     Underdetermined {
         /// The quantities that were given.
         given: &'static str,
         /// The quantities that are also needed.
         missing: &'static str,
     },
-    /// For this many items, no filter with hashes of this width can reach the rate.
+    /// The hashes are too short to reach the requested rate with this number of items.
     BelowHashFloor {
         /// The requested rate.
         asked: Rate,
@@ -64,7 +64,7 @@ pub enum Error {
         /// An upper bound on the smallest rate that is possible with the allowed bits.
         reachable: f64,
     },
-    /// These bits cannot reach the rate, or no proof shows that they can.
+    /// The requested rate cannot be reached with these bits, or no proof shows that it can.
     OutOfReach {
         /// The requested rate.
         asked: Rate,
@@ -74,12 +74,11 @@ pub enum Error {
         bits: u64,
         /// The number of probes with the smallest average rate.
         probes: u32,
-        /// A rate that is proven to be possible with these bits: on average, or in one filter if a
-        /// guarantee was requested.
+        /// A rate that is proven to be possible with these bits. It is the rate of one filter if a
+        /// guarantee was requested, and otherwise the average rate.
         reachable: f64,
-        /// True if it is proven that the rate cannot be reached, because even the average is above
-        /// it with any number of probes. False if there is only no proof that the rate can be
-        /// reached.
+        /// Whether it is proven that no number of probes reaches the requested rate, not even on
+        /// average. If false, the rate may be possible, but there is no proof that it is.
         is_impossible: bool,
     },
     /// It is not proven that the scheme reaches the rate within the allowed bits.
@@ -92,7 +91,7 @@ pub enum Error {
         items: u64,
         /// The number of bits allowed.
         allowed: u64,
-        /// The upper end of the scheme's rate with about the allowed number of bits.
+        /// An upper bound on the rate of the scheme, with about the allowed number of bits.
         reachable: f64,
         /// A scheme that reaches the rate.
         alternative: String,
@@ -103,7 +102,7 @@ pub enum Error {
         /// The scheme.
         scheme: SchemeId,
     },
-    /// The exact answer would take too much time.
+    /// The exact computation would take too much time.
     TooCostly {
         /// The number of probes.
         probes: u32,
@@ -150,10 +149,10 @@ impl fmt::Display for Error {
                 rounded_up(*reachable)
             ),
             Error::OutOfReach { asked, items, bits, probes, reachable, is_impossible } => {
-                let (verdict, reach) = if *is_impossible { ("impossible", "lowest rate") } else { ("not proven", "lowest proven rate") };
+                let verdict = if *is_impossible { "impossible" } else { "not proven" };
                 write!(
                     f,
-                    "a rate of {asked} for {} is {verdict} with {}: the {reach} is {}, with {}; {}give more bits or fewer items",
+                    "a rate of {asked} for {} is {verdict} with {}: the lowest proven rate is {}, with {}; {}give more bits or fewer items",
                     plural(*items, "item"),
                     plural(*bits, "bit"),
                     rounded_up(*reachable),
@@ -199,8 +198,8 @@ impl core::error::Error for Error {}
 pub type Result<T> = core::result::Result<T, Error>;
 
 impl Error {
-    /// Whether the error only means that an answer takes too much work, so that a cheaper method
-    /// can be tried.
+    /// Whether the error only reports that an answer takes too much work, so that the caller can
+    /// try a cheaper method.
     pub(crate) fn is_cost(&self) -> bool {
         matches!(self, Error::TooCostly { .. } | Error::TooLong { .. } | Error::LawTooCostly { .. })
     }
@@ -224,7 +223,7 @@ pub(crate) fn check_bits(bits: u64) -> Result<()> {
     Ok(())
 }
 
-/// Checks that a confidence is possible and useful.
+/// Checks that a confidence is strictly between 0 and 1.
 pub(crate) fn check_confidence(confidence: f64) -> Result<()> {
     if confidence > 0.0 && confidence < 1.0 { Ok(()) } else { out_of_range("confidence", confidence, "strictly between 0 and 1") }
 }

@@ -1,7 +1,7 @@
 //! Filters that grow in layers, for an unknown number of items.
 //!
-//! [`Growth`] determines the size of each layer, and its share of the rate. The file
-//! docs/design/growth.md has the reasons, and docs/GROWTH.md the numbers.
+//! [`Growth`] determines the size of each layer, and its share of the rate. The reasons are in
+//! docs/design/growth.md, and the numbers in docs/GROWTH.md.
 
 use crate::error::out_of_range;
 use crate::exact::bisect::try_bisect;
@@ -12,14 +12,15 @@ use alloc::format;
 use core::f64::consts::LN_2;
 use core::iter;
 
-/// The growth of a filter: the memory that it may use, and the sizes of its layers.
+/// A plan for a filter that grows in layers: the memory that it may use, and the sizes of its
+/// layers.
 ///
-/// Layer i (from 0) has the share `8/((8+i)(9+i))` of the rate. The shares of infinitely many
-/// layers add up to 1. A layer is closed when its fill reaches a limit, so its rate never exceeds
-/// its share. So the rate of the whole filter never exceeds the requested rate, with any number of
-/// layers. Once the first layer is full, the memory of all layers stays within
-/// [`ratio`](Self::ratio) times the memory of a filter planned for the items inserted so far.
-/// Layers are as large as this allows.
+/// Layer i (counted from 0) has the share `8/((8+i)(9+i))` of the rate. The shares of infinitely
+/// many layers add up to 1. A layer is closed when its fill reaches a limit, so its rate never
+/// exceeds its share. So the rate of the whole filter never exceeds the requested rate, with any
+/// number of layers. Once the first layer is full, all layers together use at most
+/// [`ratio`](Self::ratio) times the memory of a single filter for the same number of items. Each
+/// layer is made as large as this limit allows.
 ///
 /// ```
 /// use truebloom_math::Growth;
@@ -48,8 +49,8 @@ pub struct PlannedLayer {
     pub fpr: Fpr,
 }
 
-/// A parameter that determines how slowly the shares fall. With this value, the memory is within 1%
-/// of the best at rates from 10% to 1e-6.
+/// A parameter that determines how slowly the shares fall. This value keeps the memory within 1% of
+/// the smallest possible memory at rates from 10% to 1e-6.
 const SLOWNESS: f64 = 8.0;
 
 /// The part of the rate that is reserved for equal hashes (2^64 keys add 2^-64 = 5.4e-20) and for
@@ -59,8 +60,8 @@ const KEPT: f64 = 1.0 / (1 << 20) as f64;
 /// The lowest rate for which [`KEPT`] is enough.
 const LEAST_RATE: f64 = 1e-13;
 
-/// The ratio is chosen so that a filter can grow by this factor with as many layers as doubling
-/// would need.
+/// The ratio is chosen so that a filter can grow by this factor with the same number of layers as
+/// under doubling.
 const REACH: f64 = 1e6;
 const LAYERS: usize = 20;
 
@@ -75,15 +76,17 @@ const MOST_ITEMS: f64 = 1e18;
 const LEAST_FIRST: u64 = 64;
 
 impl Growth {
-    /// An upper limit on the number of layers. This many layers would exceed any memory.
+    /// An upper limit on the number of layers. A filter with this many layers would exceed any
+    /// memory.
     pub const MOST_LAYERS: u32 = 1_000;
 
-    /// The largest number of items in a first layer. The filter can still grow to a million times
-    /// as many.
+    /// The largest number of items in a first layer. Even with a first layer of this size, a filter
+    /// can grow by a factor of a million.
     pub const MOST_FIRST: u64 = 1_000_000_000_000;
 
-    /// Creates a growth with this rate and about this many items in the first layer (64 to 10^12).
-    /// It has the smallest ratio with which 20 layers hold 10^6 times the items of the first layer.
+    /// Creates the plan of a filter that grows, with about `first` items in the first layer.
+    /// `first` must be from 64 to 10^12. The plan has the smallest memory [`ratio`](Self::ratio)
+    /// with which 20 layers hold 10^6 times the items of the first layer.
     ///
     /// # Errors
     /// Fails if the rate is below 1e-13, or if `first` is out of range.
@@ -101,17 +104,22 @@ impl Growth {
         Growth::with_ratio(rate, first, libm::ceil(high * 1e3) / 1e3)
     }
 
-    /// Creates a growth with a custom ratio of memory. A lower ratio means more layers and slower
-    /// queries.
+    /// Like [`Growth::new`], but with a custom memory [`ratio`](Self::ratio). A lower ratio means
+    /// more layers and slower queries.
     ///
     /// # Errors
     /// Fails if the rate is below 1e-13, if `first` is out of range, or if the ratio is above 10^9
-    /// or too low. A ratio is too low if growing to 10^6 times the first size would take more than
-    /// 100 layers, or if layers would shrink before they have 2^62 bits together. (Layers can
-    /// shrink because shares fall, so each layer needs more bits per item than the previous one.)
+    /// or too low. A ratio is too low if more than 100 layers would be needed to grow to 10^6 times
+    /// the first size. A ratio is also too low if layers would shrink before they have 2^62 bits
+    /// together. Layers can shrink because each layer needs more bits per item than the previous
+    /// one.
     pub fn with_ratio(rate: Rate, first: u64, ratio: f64) -> Result<Growth> {
         if rate.to_f64() < LEAST_RATE {
-            return out_of_range("rate", rate, format!("at least {LEAST_RATE:e} for a filter that grows: equal hashes need a share too"));
+            return out_of_range(
+                "rate",
+                rate,
+                format!("at least {LEAST_RATE:e} for a filter that grows: hash collisions need a share of the rate, too"),
+            );
         }
         if !(LEAST_FIRST..=Growth::MOST_FIRST).contains(&first) {
             return out_of_range("first", first, format!("{LEAST_FIRST} to {} items", Growth::MOST_FIRST));
@@ -122,7 +130,7 @@ impl Growth {
                 "ratio",
                 ratio,
                 format!(
-                    "a number up to 1e9 that reaches 10^6 first sizes within {MOST_LAYERS} layers, which become larger until memory ends"
+                    "from 1 to 1e9, and so large that {MOST_LAYERS} layers reach 10^6 times the first size, and no layer is smaller than the one before"
                 ),
             );
         }
@@ -141,16 +149,16 @@ impl Growth {
         self.first
     }
 
-    /// Returns the largest ratio of the memory of all layers to that of a filter planned for the
-    /// items inserted so far. It is reached when a layer is opened. It follows from the formula
-    /// `items log2(1/rate)`; rounding to whole bits makes small layers larger.
+    /// Returns the largest ratio of the memory of all layers to that of a single filter for the
+    /// same number of items. The memory reaches this ratio when a layer is opened. The ratio is
+    /// computed with the formula `items log2(1/rate)` for the memory. Small layers are larger than
+    /// this formula says, because sizes are rounded to whole bits.
     #[must_use]
     pub fn ratio(&self) -> f64 {
         self.ratio
     }
 
-    /// Returns the share of the rate that this layer has. The shares of the first n layers add up
-    /// to n/(8 + n).
+    /// Returns the layer's share of the rate. The shares of the first n layers add up to n/(8 + n).
     #[must_use]
     pub fn share(layer: u32) -> f64 {
         let above = SLOWNESS + f64::from(layer);
@@ -193,8 +201,8 @@ impl Growth {
     }
 
     /// Whether layers keep growing until memory runs out. The bits per item rise with each layer.
-    /// Once a layer needs more bits per item than the ratio allows, layers shrink, and some numbers
-    /// of items are never reached.
+    /// Once a layer needs more bits per item than the ratio allows, layers shrink, and the filter
+    /// cannot grow beyond some number of items.
     fn is_endless(&self) -> bool {
         let per_item = -self.rate.ln() / (LN_2 * LN_2);
         let mut bits = 0.0;
@@ -216,12 +224,12 @@ impl Growth {
         self.sizes().nth(layer as usize).unwrap_or(0.0) * self.first as f64
     }
 
-    /// Returns the plan of the layer with this number, counted from 0. It is the smallest layer, in
-    /// whole words, that holds its items on average within its share of the rate. This takes about
-    /// 100 microseconds.
+    /// Returns the plan of the layer with this number, counted from 0. The layer has the smallest
+    /// number of words with which it holds its items on average, without exceeding its share of the
+    /// rate. This takes about 100 microseconds.
     ///
     /// # Errors
-    /// Fails if the number is so high that the layer would have more bits than [`MAX_BITS`].
+    /// Fails if the layer would have more than [`MAX_BITS`] bits.
     pub fn layer(&self, layer: u32) -> Result<PlannedLayer> {
         let _work = work::begin();
         let items = if layer < Growth::MOST_LAYERS { self.items(layer) } else { f64::INFINITY };

@@ -1,9 +1,9 @@
 //! Exact false-positive rates and plans for Bloom filters, with proven brackets.
 //!
-//! The crate computes with numbers, not filters. It computes the rate for given bits, items and
-//! probes, and the smallest filter whose rate is at most a given one. It also has statistical tests
-//! that compare a measured filter with its law. The crate `truebloom` builds filters that follow
-//! these laws.
+//! The crate does not build filters. It computes the rate for given bits, items and probes, and the
+//! smallest filter whose rate is at most a requested rate. It also has statistical tests that
+//! compare a measured filter with its law. The crate `truebloom` builds filters that follow these
+//! laws.
 //!
 //! | question | answer |
 //! |---|---|
@@ -108,7 +108,7 @@ pub use papers::{
 };
 #[cfg(feature = "study")]
 pub use plan::certificate;
-pub use plan::{MAX_BLOCKED_PROBES, Plan, Promise, Target, Textbook, entropy_bits};
+pub use plan::{MAX_BLOCKED_PROBES, Plan, Promise, Target, Textbook, WORTH_TIMES, entropy_bits};
 pub use search::{Best, MAX_SEARCHED_PROBES, OptimalProbes, max_items, min_bits, optimal_probes};
 pub use tails::{binomial, freedman, mcdiarmid};
 

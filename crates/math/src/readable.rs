@@ -17,8 +17,8 @@ impl Serialize for Rate {
 }
 
 impl<'de> Deserialize<'de> for Rate {
-    /// Reads a rate from text, such as `"0.001"`, `"1e-3"`, `"0.1%"` or `"1/1000"`. Numbers are not
-    /// accepted, because formats round them.
+    /// Reads a rate from text, such as `"0.001"`, `"1e-3"`, `"0.1%"` or `"1/1000"`. Numbers of the
+    /// data format are not accepted, because many formats round them.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Rate, D::Error> {
         struct Written;
 

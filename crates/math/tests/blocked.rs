@@ -1,5 +1,5 @@
-//! The blocked law against the mixture over loads that it replaces, in exact fractions, and against
-//! every outcome of tiny filters.
+//! Compares the blocked law with the mixture over loads that it replaces, in exact fractions, and
+//! with an enumeration of all outcomes of tiny filters.
 
 mod common;
 
@@ -53,7 +53,8 @@ fn the_power_sum_is_the_mixture_over_loads() {
     assert!(cases > 200, "{cases}");
 }
 
-/// Every outcome of every item and of the query: blocks times the positions within.
+/// Enumerates every outcome for every item and for the query: all blocks, and all positions within
+/// a block.
 #[test]
 fn every_outcome_of_tiny_filters() {
     for (blocks, block_bits, probes, items) in [(2u64, 3u64, 2u32, 2u64), (3, 2, 1, 3), (2, 2, 2, 3), (3, 3, 2, 2)] {
@@ -72,8 +73,8 @@ fn every_outcome_of_tiny_filters() {
     }
 }
 
-/// One block is the unblocked filter, and blocks of one word each of which takes one probe are the
-/// partitioned one.
+/// Tests the two extreme cases of the blocked law: one block is the unblocked filter, and one-word
+/// blocks with one probe each form the partitioned filter.
 #[test]
 fn the_ends_are_the_other_laws() {
     for (bits, items, probes) in [(512, 50, 7), (64, 9, 3), (1_024, 1_000, 8)] {
@@ -85,8 +86,8 @@ fn the_ends_are_the_other_laws() {
     assert_eq!(split.value, Variant::Partitioned.fpr(512, 40, 8).expect("in range").value);
 }
 
-/// Bits a key that the exact law asks for, at a million items; the shortcut by mean fill would
-/// promise one to four percent too low a rate.
+/// Checks the number of bits per key that the exact law requires for a million items. The
+/// approximation by the mean fill gives a rate that is one to four percent too low.
 #[test]
 fn the_price_of_lines_in_bits() {
     let items = 1_000_000;

@@ -1,5 +1,5 @@
-//! What the guarantee of blocked filters costs, and how much of that the bound gives away: held to
-//! simulated filters where blocks are few, and to the normal law where they are many.
+//! Measures how many bits the guarantee of blocked filters costs, and how many of them are due to
+//! the bound. The reference is a simulation for few blocks, and the normal law for many blocks.
 
 #[path = "common/set_bits.rs"]
 mod set_bits;
@@ -8,16 +8,16 @@ use set_bits::{BITS as BLOCK, set_bits};
 use truebloom_math::law::simulation::SplitMix64;
 use truebloom_math::{Plan, Rate, SchemeId, Target};
 
-/// Simulated filters a size: 10,000 are above the 99% quantile and 100 above that of 99.9%, known
-/// to 10% (one standard deviation).
+/// The number of simulated filters per size. About 100 filters are above the 99.9% quantile; the
+/// standard deviation of this count is 10%.
 const FILTERS: u64 = 100_000;
 
 fn value(ones: usize, probes: u32) -> f64 {
     (ones as f64 / BLOCK as f64).powi(probes as i32)
 }
 
-/// Simulated filters of this many blocks above a rate: loads item by item, set bits of a block by
-/// the law of its load.
+/// The number of simulated filters of `blocks` blocks whose rate is above `asked`. Loads are
+/// simulated item by item; the set bits of a block are drawn from the law for its load.
 fn above(blocks: u64, items: u64, probes: u32, asked: f64) -> u64 {
     let mean = items as f64 / blocks as f64;
     let rows = set_bits((mean + 12.0 * mean.sqrt() + 25.0) as usize, probes);
@@ -57,8 +57,9 @@ fn above(blocks: u64, items: u64, probes: u32, asked: f64) -> u64 {
         .count() as u64
 }
 
-/// Mean and variance of the rate of one filter: of Poisson loads, less the part of the variance
-/// that is linear in the load, whose sum is fixed. Exact up to terms of one over the blocks.
+/// Mean and variance of the rate of one filter, up to terms of order one over the number of blocks.
+/// The variance is computed for Poisson loads, minus the part that is linear in the load, because
+/// the sum of the loads is fixed.
 fn moments(blocks: f64, items: f64, probes: u32) -> (f64, f64) {
     let lambda = items / blocks;
     let rows = set_bits((lambda + 12.0 * lambda.sqrt() + 20.0) as usize, probes);
@@ -76,7 +77,8 @@ fn moments(blocks: f64, items: f64, probes: u32) -> (f64, f64) {
     (sums[0], (sums[1] - sums[0] * sums[0] - sums[2] * sums[2] / lambda) / blocks)
 }
 
-/// The fewest blocks for which `fails` is false between two sizes, the second of which does.
+/// The smallest number of blocks for which `fails` is false, between `failed` (where it is true)
+/// and `enough` (where it is false).
 fn fewest(mut failed: u64, mut enough: u64, fails: impl Fn(u64) -> bool) -> u64 {
     while enough - failed > (enough / 100_000).max(1) {
         let middle = failed + (enough - failed) / 2;
@@ -107,10 +109,10 @@ fn show(items: u64, text: &str, how: &str, least: u64) -> f64 {
     loose
 }
 
-/// Few blocks: the fewest that no more than one in a thousand simulated filters is above the rate
-/// with. The bound is never below, except for the chance of the simulation (a tenth of the
-/// probability, which is well below a block here), and not above by more than the price that is
-/// stated.
+/// For few blocks, compares the plan with the smallest number of blocks at which at most one in a
+/// thousand simulated filters is above the rate. The plan must not have fewer blocks, except for
+/// the random error of the simulation (10% of the probability, which is well below a block here).
+/// It may exceed this number by at most the stated percentage.
 #[test]
 fn what_the_bound_gives_away_of_a_thousand_items() {
     for (text, most) in [("1%", 6.0), ("0.1%", 12.0), ("1e-6", 60.0)] {
@@ -127,7 +129,8 @@ fn what_the_bound_gives_away_of_a_thousand_items() {
     }
 }
 
-/// Many blocks: mean and variance, and the normal law's 3.0902 deviations.
+/// For many blocks, compares the plan with the normal law: the mean plus 3.0902 standard
+/// deviations.
 #[test]
 fn what_the_bound_gives_away_of_many_items() {
     for (items, text, most) in [(100_000, "1%", 0.3), (100_000, "0.1%", 0.5), (10_000_000, "1%", 0.03), (10_000_000, "0.1%", 0.05)] {

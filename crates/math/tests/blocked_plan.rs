@@ -1,5 +1,5 @@
-//! Plans of blocked filters: they meet the rate, and a block less or an item more would not, at any
-//! probes; and the rate of one filter from its blocks.
+//! Tests that plans of blocked filters meet the rate, and that one block less or one item more
+//! would miss it with any number of probes. Also tests the rate of one filter against its blocks.
 
 mod common;
 
@@ -10,7 +10,7 @@ use num_traits::pow;
 use truebloom_math::law::{Blocked, InBlock};
 use truebloom_math::{Error, Law, Layout, Plan, Promise, Rate, Target};
 
-/// The most that a block has.
+/// The largest number of probes of a blocked filter.
 const MOST_PROBES: u32 = 64;
 
 fn target(items: Option<u64>, rate: Option<&str>, bits: Option<u64>) -> Target {
@@ -59,8 +59,8 @@ fn an_item_more_would_not_do_at_any_probes() {
     }
 }
 
-/// The goals: 9.93 bits per key at 1% and 15.6 at 0.1%. Worth a tenth more bits at 1% and 0.1%, not
-/// at 1e-4.
+/// Tests the goals of 9.93 bits per key at 1% and 15.6 at 0.1%. The blocked layout is worth the
+/// additional bits at 1% and 0.1%, but not at 1e-4.
 #[test]
 fn the_price_beside_the_standard_filter() {
     for (rate, most, worth_it) in [("1e-2", 9.93, true), ("1e-3", 15.6, true), ("1e-4", 22.1, false), ("1e-6", 39.0, false)] {
@@ -107,7 +107,7 @@ fn what_cannot_be_had_is_refused_with_what_can() {
     }
 }
 
-/// The mean over blocks, in exact fractions.
+/// The mean rate over blocks, in exact fractions.
 #[test]
 fn the_rate_of_one_filter_is_the_mean_over_its_blocks() {
     for (block_bits, probes, counts) in
@@ -151,7 +151,8 @@ fn the_rate_of_one_filter_is_the_mean_over_its_blocks() {
     );
 }
 
-/// More probes can be given than plans choose from, up to those of a block.
+/// Tests that the number of probes can be given up to the maximum of a block, which is more than
+/// plans choose by themselves.
 #[test]
 fn given_probes_are_planned_for_or_refused() {
     for promise in [Promise::Mean, Promise::default()] {

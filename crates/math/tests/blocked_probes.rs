@@ -1,11 +1,13 @@
-//! A plan of a blocked filter with a guarantee is not beaten by the same plan with other probes
-//! given, and what is guaranteed does not jump with the probes.
+//! Tests that a plan of a blocked filter with a guarantee is at least as good as the same plan with
+//! any given number of probes, and that the guaranteed rate is a smooth function of the number of
+//! probes.
 
 use truebloom_math::{Error, Layout, Plan, Target};
 
 const BLOCK: u64 = 512;
 
-/// All that a block has. Of many items, those near the best alone, whose plans take a while.
+/// The numbers of probes to try: those near the plan's number, and every second or third of the
+/// others, because such plans take long.
 fn probes(plan: &Plan) -> impl Iterator<Item = u32> {
     let step = if plan.items > 1_000 { 2 } else { 3 };
     (1..=64u32).filter(move |probes| probes.abs_diff(plan.probes) <= 3 || probes % step == 0)
@@ -50,8 +52,9 @@ fn kept(target: &Target, probes: Option<u32>) -> f64 {
     Plan::new(&target).expect("easy").guarantee.expect("asked for").fpr.upper
 }
 
-/// With the size given, the probes are those of the lowest rate that is guaranteed; and that rate
-/// follows a smooth curve: its second difference in the logarithm is small.
+/// Tests that the plan of a given size has the number of probes with the lowest guaranteed rate.
+/// This rate must be a smooth function of the number of probes: its logarithm has small second
+/// differences.
 #[test]
 fn what_is_kept_of_a_size_is_the_lowest_and_smooth_in_the_probes() {
     for (items, bits) in [(100, 20 * BLOCK), (10_000, 1_700 * BLOCK), (1_000_000_000_000, 300_000_000_000_000)] {
@@ -67,7 +70,7 @@ fn what_is_kept_of_a_size_is_the_lowest_and_smooth_in_the_probes() {
     }
 }
 
-/// The most items of a size, too.
+/// Tests that no other number of probes holds more items in a given size.
 #[test]
 fn no_other_probes_hold_more_items() {
     for (blocks, rate) in [(20, "1e-8"), (400, "1e-4")] {

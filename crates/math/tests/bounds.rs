@@ -1,4 +1,4 @@
-//! Burns' theorem 15 and corollary 23 against exact fractions.
+//! Compares Burns' theorem 15 and corollary 23 with exact fractions.
 
 mod common;
 
@@ -84,7 +84,8 @@ fn the_rate_bounds_are_enclosed_and_bound() {
     assert!(vacuous >= 2, "the clamp at 0 was not tried: {vacuous}");
 }
 
-/// Burns' figure 7: U > S > M > C > L at (1000, 20) for 25 and 34 probes.
+/// Burns' figure 7: Tests that U > S > M > C > L for 1,000 bits and 20 items, with 25 and 34
+/// probes.
 #[test]
 fn the_order_of_figure_7() {
     for probes in [25, 34] {

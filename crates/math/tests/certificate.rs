@@ -1,6 +1,6 @@
-//! Certificates hold what exact fractions say, and none is made for a false claim. Whether a
-//! checker that shares nothing with this crate accepts them is tested by
-//! `reference/certificates.py`.
+//! Checks certificates with exact fractions, and tests that a false claim gets no certificate.
+//! `reference/certificates.py` tests whether a checker that shares nothing with this crate accepts
+//! the certificates.
 
 mod common;
 
@@ -31,8 +31,7 @@ fn units(number: &Whole, precision: u64) -> BigRational {
     BigRational::new(number, BigInt::one() << precision)
 }
 
-/// The terms with their signs add up to the rate, as near as the stated errors say, in exact
-/// fractions.
+/// Tests in exact fractions that the signed terms add up to the rate, within the stated errors.
 #[test]
 fn terms_add_up_to_the_rate() {
     for (bits, items, probes, rate) in [(26, 2, 5, "0.1"), (40, 3, 8, "0.01"), (14, 1, 9, "0.5"), (3, 1, 7, "0.9")] {
@@ -51,7 +50,8 @@ fn terms_add_up_to_the_rate() {
     }
 }
 
-/// All numbers of probes are excluded at one bit less, those near the valley by their own sums.
+/// Tests that with one bit less, every number of probes is excluded; those near the minimum are
+/// excluded by separate sums.
 #[test]
 fn one_bit_less_is_excluded_for_all_probes() {
     for (items, rate) in [(1, "2.293e-5"), (1, "0.5"), (2, "1e-3"), (20, "0.01"), (1_000, "0.01"), (1_000_000, "1e-6"), (3, "0.9999")] {
@@ -78,7 +78,8 @@ fn false_claims_have_no_certificate() {
     assert!(certificate.map_or(true, |found| found.claim.confidence.expect("claimed") < 0.5));
 }
 
-/// A rate that is met with equality is left to exact fractions: one item, one probe, two bits.
+/// Tests a rate that is met with equality (one item, one probe, two bits), which only exact
+/// fractions can decide.
 #[test]
 fn a_tie_is_exact() {
     let tie = Claim { hash_bits: 128, ..claim(2, 1, 1, "0.5") };
@@ -89,8 +90,8 @@ fn a_tie_is_exact() {
     assert!(matches!(met.mean, Mean::Exact));
 }
 
-/// Guarantees: the set bits are the most that keep to the rate, and the bound is one of those that
-/// a checker can follow.
+/// Tests certificates of guarantees: they contain the largest number of set bits that keeps to the
+/// rate, and a bound that a checker can verify.
 #[test]
 fn guarantees_are_certified() {
     for (items, rate, confidence) in

@@ -1,11 +1,15 @@
-//! The answers of the planner do not contradict each other: frozen random targets over layouts and
-//! schemes, asked in every way.
-//! The targets of `plans_that_contradicted_themselves_agree` are those for which an outsider found
-//! contradictions when each question had a search and an evidence of its own.
+//! Tests that the answers of the planner do not contradict each other, for random targets from a
+//! fixed seed, over layouts and schemes. The targets of `plans_that_contradicted_themselves_agree`
+//! once led to contradictory answers: at that time, each question had a search and a bound of its
+//! own.
 
 use truebloom_math::{Error, Layout, Plan, Promise, Rate, Result, SchemeId, Target};
 
-/// A linear congruential generator (Knuth's MMIX), the upper bits of which are used.
+fn decimal(text: &str) -> Rate {
+    text.parse().expect("a rate")
+}
+
+/// A linear congruential generator (Knuth's MMIX), of which the upper bits are used.
 struct Draws(u64);
 
 impl Draws {
@@ -18,7 +22,7 @@ impl Draws {
         list[self.below(list.len())]
     }
 
-    /// Numbers of items with logarithms spread evenly.
+    /// A number of items whose logarithm is uniformly distributed.
     fn items(&mut self, digits: f64) -> u64 {
         10f64.powf(digits * self.below(1_000_000) as f64 / 1e6) as u64
     }
@@ -26,7 +30,7 @@ impl Draws {
     fn rate(&mut self) -> Rate {
         let text =
             format!("{}e-{}", self.pick(&["1", "2", "3", "5", "7.3", "9.99"]), self.pick(&["2", "3", "3", "4", "5", "7", "9", "12", "15"]));
-        text.parse().expect("a rate")
+        decimal(&text)
     }
 
     fn promise(&mut self) -> Promise {
@@ -39,13 +43,8 @@ impl Draws {
     }
 }
 
-/// What a plan promises: the rate of one filter, and the average.
-fn promised(plan: &Plan) -> f64 {
-    plan.guarantee.map_or(plan.fpr.upper, |one| one.fpr.upper.max(plan.fpr.upper))
-}
-
-/// Asks for a size in every other way. `near` are the other probes that are given, unless the
-/// target has probes of its own.
+/// Asks for the same plan in every other way and compares the answers. `near` returns other numbers
+/// of probes to try; it is used only if the target gives no number of probes.
 fn agrees(target: &Target, near: impl Fn(u32) -> Vec<u32>) {
     let near = |own| if target.probes.is_none() { near(own) } else { Vec::new() };
     let (items, rate) = (target.items.expect("given"), target.rate.expect("given"));
@@ -61,18 +60,20 @@ fn agrees(target: &Target, near: impl Fn(u32) -> Vec<u32>) {
         Err(error) => panic!("{target:?}: {error}"),
     };
     let asked = rate.to_f64();
-    assert!(promised(&plan) <= asked, "above the rate asked for: {plan:?}");
+    assert!(plan.promised() <= asked, "above the rate asked for: {plan:?}");
     let ask = |target: Target, what: &str| -> Plan {
         let answer: Result<Plan> = Plan::new(&target);
         answer.unwrap_or_else(|error| panic!("{what} of {plan:?}: {error}"))
     };
     let size = Target { rate: None, ..target.clone() }.bits(plan.bits);
     let best = ask(size.clone(), "the rate of the size");
-    assert!(promised(&best) <= asked, "the best rate of the size is {}, {} probes: {plan:?}", promised(&best), best.probes);
+    assert!(best.promised() <= asked, "the best rate of the size is {}, {} probes: {plan:?}", best.promised(), best.probes);
+    let printed = Rate::try_from(best.promised() * (1.0 + 1e-12)).expect("a rate");
+    ask(target.clone().bits(plan.bits).rate(printed), "the best rate of the size, asked for");
     let same = ask(size.probes(plan.probes), "the rate of the size with its probes");
-    assert!(promised(&same) <= asked, "the rate of the size with its probes is {}: {plan:?}", promised(&same));
+    assert!(same.promised() <= asked, "the rate of the size with its probes is {}: {plan:?}", same.promised());
     let most = ask(Target { items: None, ..target.clone() }.bits(plan.bits), "the items of the size");
-    assert!(most.items >= items && promised(&most) <= asked, "{} items with {} probes: {plan:?}", most.items, most.probes);
+    assert!(most.items >= items && most.promised() <= asked, "{} items with {} probes: {plan:?}", most.items, most.probes);
     ask(target.clone().bits(plan.bits), "its own size");
     ask(target.clone().bits(plan.bits).probes(plan.probes), "its own size and probes");
     let given = ask(target.clone().probes(plan.probes), "its own probes");
@@ -121,19 +122,20 @@ fn blocked_plans_agree() {
     random_targets_agree(SchemeId::Blocked, 5, 8, 6.0);
 }
 
-/// Whichever layout is chosen, the answers agree. Blocks may be chosen for other probes than the
-/// best, so no others are given.
+/// Tests that the answers agree whichever layout the planner chooses. Given a number of probes
+/// other than the best, the planner may choose blocks, so the test gives no other numbers.
 #[test]
 fn plans_of_either_layout_agree() {
     let mut draws = Draws(7);
     for case in 0..40 {
-        let rate = if case % 2 == 0 { draws.pick(&["10%", "3%", "1%", "0.1%"]).parse().expect("a rate") } else { draws.rate() };
+        let rate = if case % 2 == 0 { decimal(draws.pick(&["10%", "3%", "1%", "0.1%"])) } else { draws.rate() };
         let target = Target::new().items(draws.items(6.0)).rate(rate).layout(Layout::Auto);
         agrees(&Target { promise: draws.promise(), ..target }, |_| Vec::new());
     }
 }
 
-/// The layout that is chosen for a size is blocked only if that costs at most a tenth of the bits.
+/// Tests that the layout chosen for a size is blocked only if that costs at most a tenth of the
+/// bits.
 #[test]
 fn a_given_size_is_blocked_only_where_that_is_cheap() {
     let plan = |target: &Target, layout| Plan::new(&target.clone().layout(layout)).expect("a plan");
@@ -144,14 +146,14 @@ fn a_given_size_is_blocked_only_where_that_is_cheap() {
     }
     let auto = plan(&Target::new().items(1_000_000).bits(10_000_000), Layout::Auto);
     assert_eq!(auto.scheme, SchemeId::Blocked, "{auto:?}");
-    for (bits, rate) in [(993, "3%"), (1_023, "1%"), (100_000, "1%"), (1_000_000, "1e-6")] {
-        let target = Target::new().bits(bits).rate(rate.parse().expect("a rate"));
+    for (bits, rate) in [(993, "3%"), (1_023, "1%"), (1_023, "0.5"), (3_477, "5%"), (100_000, "1%"), (1_000_000, "1e-6")] {
+        let target = Target::new().bits(bits).rate(decimal(rate));
         let (auto, standard) = (plan(&target, Layout::Auto), plan(&target, Layout::Spread));
         assert!(10 * standard.items <= 11 * auto.items, "{rate} in {bits}: {auto:?}\n{standard:?}");
     }
 }
 
-/// Targets that an outsider found to be answered in contradictory ways.
+/// Targets for which earlier versions gave contradictory answers.
 #[test]
 fn plans_that_contradicted_themselves_agree() {
     for (scheme, items, rate, confidence) in [
@@ -168,41 +170,42 @@ fn plans_that_contradicted_themselves_agree() {
         (SchemeId::Blocked, 20_590, "9.99e-15", 0.999),
         (SchemeId::Blocked, 994_486, "3e-9", 0.999),
     ] {
-        let rate: Rate = rate.parse().expect("a rate");
+        let rate = decimal(rate);
         agrees(&Target::new().items(items).rate(rate).scheme(scheme).confidence(confidence), neighbours);
     }
 }
 
-/// One bit fewer than a plan does not keep the rate, whichever way it is asked.
+/// Tests that one bit fewer than planned misses the rate, whichever way the plan is requested.
 #[test]
 fn a_bit_fewer_is_too_few_in_huge_slices() {
-    let asked = Target::new().items(266_243_647_719).rate("1e-5".parse().expect("a rate")).scheme(SchemeId::Partitioned);
+    let asked = Target::new().items(266_243_647_719).rate(decimal("1e-5")).scheme(SchemeId::Partitioned);
     let plan = Plan::new(&asked).expect("a plan");
     let less = Plan::new(&Target { rate: None, ..asked.clone() }.bits(plan.bits - 1)).expect("in range");
-    assert!(promised(&less) > 1e-5, "{less:?}");
+    assert!(less.promised() > 1e-5, "{less:?}");
     let Err(Error::OutOfReach { reachable, .. }) = Plan::new(&asked.bits(plan.bits - 1)) else { panic!("a bit fewer is accepted") };
     assert!(reachable > 1e-5, "{reachable}");
 }
 
-/// With low rates, or a low confidence, the average is higher than the rate that one filter keeps,
-/// and the best probes of a given size keep both low.
+/// Tests blocked filters with a low rate or a low confidence, where the average rate can exceed the
+/// rate that one filter keeps to. The best number of probes for a given size keeps both rates low.
 #[test]
 fn the_best_probes_of_blocks_have_the_lowest_promise() {
     for (items, blocks, confidence, probes) in [(541, 337, 0.9, 30), (10, 11, 0.999, 51), (12, 16, 0.999, 43), (112, 209, 0.999, 48)] {
         let size = Target::new().items(items).bits(512 * blocks).layout(Layout::Lines).confidence(confidence);
         let (best, given) = (Plan::new(&size).expect("in range"), Plan::new(&size.probes(probes)).expect("in range"));
-        assert!(promised(&best) <= promised(&given), "{} probes: {}, {probes}: {}", best.probes, promised(&best), promised(&given));
+        assert!(best.promised() <= given.promised(), "{} probes: {}, {probes}: {}", best.probes, best.promised(), given.promised());
     }
 }
 
-/// All schemes of two hashes. Many items take a while.
+/// Tests for all two-hash schemes. The numbers of items are small, because planning for many items
+/// takes long.
 #[cfg(feature = "two-hash")]
 mod two_hashes {
     use super::*;
     use truebloom_math::Method;
 
     fn asked(scheme: SchemeId, items: u64, rate: &str) -> Target {
-        Target::new().items(items).rate(rate.parse().expect("a rate")).scheme(scheme).mean()
+        Target::new().items(items).rate(decimal(rate)).scheme(scheme).mean()
     }
 
     const SCHEMES: [SchemeId; 6] =
@@ -226,24 +229,25 @@ mod two_hashes {
         }
     }
 
-    /// Distinct positions keep a lower rate than the standard filter, whose answers are no limit.
+    /// Tests a scheme whose distinct positions give a lower rate than the standard filter, so that
+    /// the answers for the standard filter are no limit.
     #[test]
     fn plans_better_than_standard_agree() {
         agrees(&asked(SchemeId::DoubleNonzero, 20, "2.98%").probes(2), neighbours);
         agrees(&asked(SchemeId::DoubleNonzero, 205, "1e-3").probes(2), neighbours);
     }
 
-    /// The proven rate of a size depends on the size alone, not on the work done before it.
+    /// Tests that the proven rate of a size depends on the size alone, not on the work done before.
     #[test]
     fn plans_of_costly_sums_agree() {
         agrees(&asked(SchemeId::Cube, 13, "1e-3"), |own| vec![own - 1, own + 2]);
-        agrees(&Target::new().items(1_000_000).rate("1e-10".parse().expect("a rate")).scheme(SchemeId::Cube).mean(), |_| vec![29]);
+        agrees(&Target::new().items(1_000_000).rate(decimal("1e-10")).scheme(SchemeId::Cube).mean(), |_| vec![29]);
         let best = Plan::new(&Target::new().scheme(SchemeId::Cube).mean().items(9).bits(211)).expect("in range");
         let given = Plan::new(&Target::new().scheme(SchemeId::Cube).mean().items(9).bits(211).probes(10)).expect("in range");
         assert!(best.fpr.upper <= given.fpr.upper, "{best:?}\n{given:?}");
     }
 
-    /// The bisection between the primes 2 and 3 ends.
+    /// Tests that the bisection between the primes 2 and 3 ends.
     #[test]
     fn plans_of_one_item_agree() {
         for scheme in SCHEMES {
@@ -253,7 +257,7 @@ mod two_hashes {
         }
     }
 
-    /// A plan never names a simulated rate.
+    /// Tests that no plan states a simulated rate.
     #[test]
     fn rates_of_given_sizes_are_proven() {
         for scheme in SCHEMES {
@@ -264,11 +268,11 @@ mod two_hashes {
         }
     }
 
-    /// Errors are those of the scheme and the question.
+    /// Tests that errors refer to the requested scheme and question.
     #[test]
     fn errors_are_the_schemes_own() {
         let slices = Target::new().scheme(SchemeId::PartitionDouble).mean().bits(1_000).probes(3);
-        let rate: Rate = "2%".parse().expect("a rate");
+        let rate = decimal("2%");
         for target in [slices.clone().rate(rate), slices.clone().items(100).rate(rate), slices.items(100)] {
             let error = Plan::new(&target).expect_err("slices of 1000/3 bits");
             assert!(matches!(error, Error::OutOfRange { .. }) && error.to_string().contains("multiple of probes (3)"), "{error}");
@@ -277,10 +281,10 @@ mod two_hashes {
         let error = Plan::new(&many).expect_err("too many probes");
         assert!(matches!(error, Error::OutOfRange { .. }) && error.to_string().contains("at most 64"), "{error}");
         let narrow = Target::new().scheme(SchemeId::Double).mean().items(1_000).bits(8_000);
-        let error = Plan::new(&narrow.clone().rate("1%".parse().expect("a rate"))).expect_err("too few bits");
+        let error = Plan::new(&narrow.clone().rate(decimal("1%"))).expect_err("too few bits");
         let Error::OutOfReach { reachable, is_impossible: false, .. } = error else { panic!("{error:?}") };
         // What the error suggests is proven.
-        let suggested: Rate = format!("{:.4}", reachable + 5e-5).parse().expect("a rate");
+        let suggested = decimal(&format!("{:.4}", reachable + 5e-5));
         Plan::new(&narrow.rate(suggested)).expect("the suggested rate");
     }
 }

@@ -1,4 +1,5 @@
-//! The coefficients of 1/n against the reference vectors and against exact rates of large filters.
+//! Compares the coefficients of 1/n with the reference vectors and with exact rates of large
+//! filters.
 
 mod common;
 
@@ -54,10 +55,11 @@ fn every_constant_of_the_vectors() {
     println!("worst relative error {worst:e}");
 }
 
-/// A coefficient of 1/n by the load.
+/// A coefficient of 1/n as a function of the load.
 type Coefficient<'a> = &'a dyn Fn(f64) -> f64;
 
-/// A million items: the exact rate against its limit and coefficient, all classes of moduli.
+/// Compares the exact rate for a million items with the limit and the coefficient, for all classes
+/// of moduli.
 #[test]
 fn exact_rates_approach_their_constants() {
     let n = 1_000_000u64;
@@ -131,7 +133,7 @@ fn upper_ends_hold() {
     }
 }
 
-/// The splitmix generator, frozen.
+/// A SplitMix64 generator, whose numbers never change.
 struct Stream(u64);
 
 impl Stream {
@@ -144,7 +146,7 @@ impl Stream {
     }
 }
 
-/// The rate R of a random filter of double hashing, over all m^2 queries.
+/// The rate R of a random filter with double hashing, over all m^2 queries.
 fn rate_of_a_filter(m: u64, k: u64, n: u64, stream: &mut Stream) -> f64 {
     let mut bits = vec![false; m as usize];
     for _ in 0..n {
@@ -156,9 +158,9 @@ fn rate_of_a_filter(m: u64, k: u64, n: u64, stream: &mut Stream) -> f64 {
     hits as f64 / (m * m) as f64
 }
 
-/// A thousand filters, seed frozen. A true bound of 0.05 is exceeded by 80 of them with a chance
-/// below 1e-4 (binomial); the bounds are far from sharp, so a wrong sign or exponent shows only
-/// where it makes them small.
+/// Simulates a thousand filters from a fixed seed. If a bound of 0.05 is true, more than 80 filters
+/// exceed it with probability below 1e-4 (binomial). The bounds are far from sharp, so a wrong sign
+/// or exponent is noticed only if it makes a bound small.
 #[test]
 fn rates_of_filters_concentrate() {
     let (m, k, n) = (101u64, 2u64, 25u64);
@@ -221,9 +223,9 @@ fn hits_of_one_filter_three_ways() {
     assert!((found - 2.0 * (-2.0f64).exp() - 2.0 * (-200.0f64 / 20.25).exp()).abs() < 1e-12, "{found}");
 }
 
-/// Lemma 7.1: what holds of hits given the rate holds over filters, but for filters whose rate is
-/// far from the limit and what the law given the rate changes in between. All filters of seven bits
-/// and two items are enumerated.
+/// Tests Lemma 7.1: a law for hits given the rate also holds over all filters, up to the
+/// probability that a filter's rate is far from the limit, plus the change of the law within this
+/// distance. The test enumerates all filters of seven bits and two items.
 #[test]
 fn laws_given_the_rate_carry_over_to_all_filters() {
     let (m, k, n, queries) = (7u64, 2u32, 2u64, 12u64);
@@ -252,8 +254,8 @@ fn laws_given_the_rate_carry_over_to_all_filters() {
     }
 }
 
-/// Section 2: with the best probes the limit is 2^-k at k = c ln 2, that is 0.6185^c; no whole
-/// number of probes does better, and some comes near.
+/// Tests section 2: the limit with the best real number of probes k = c ln 2 is 2^-k, which is
+/// 0.6185^c. No whole number of probes gives a lower limit, and some come close.
 #[test]
 fn the_best_limit_is_a_power_of_0_6185() {
     for c in [1.0, 4.0, 8.0, 12.0, 16.0, 100.0f64] {
@@ -266,7 +268,8 @@ fn the_best_limit_is_a_power_of_0_6185() {
     }
 }
 
-/// Slices of any number of bits against proven rates, every divisor that k = 6 can meet.
+/// Compares slices of any number of bits with proven rates, for every divisor that is possible with
+/// k = 6.
 #[test]
 fn slices_of_any_size_have_their_constants() {
     let n = 1_000_000;
@@ -282,8 +285,8 @@ fn slices_of_any_size_have_their_constants() {
     }
 }
 
-/// The Monte Carlo runs of the reference for figure 1, both schemes of plain progressions, lie
-/// around our exact rates.
+/// Tests that the Monte Carlo results of the reference for figure 1 agree with our exact rates, for
+/// both schemes that use plain progressions.
 #[test]
 fn figures_of_section_8() {
     let all = rows("km_fig1_mc.json");

@@ -1,4 +1,5 @@
-//! Sizes and bounds of Count-Min sketches, against the reference vectors and exact fractions.
+//! Compares sizes and bounds of Count-Min sketches with the reference vectors and with exact
+//! fractions.
 
 mod common;
 
@@ -47,7 +48,8 @@ fn the_reference_sizes_and_bounds() {
     }
 }
 
-/// e to 60 digits, and its powers as fractions: the second route to every size.
+/// The number e to 60 digits; its powers as fractions give an independent computation of every
+/// size.
 fn e() -> BigRational {
     fraction("2.71828182845904523536028747135266249775724709369995957496697")
 }
@@ -73,7 +75,8 @@ fn sizes_are_least_by_exact_fractions() {
     }
 }
 
-/// On the decimals: a tenth to the 300th is a ten to the minus 300, not a bit more or less.
+/// Tests that ties are decided by the decimals as written: 0.1 to the power 300 equals 1e-300
+/// exactly.
 #[test]
 fn ties_of_copies_are_decided_exactly() {
     for (epsilon, delta, copies) in [
@@ -121,8 +124,8 @@ fn the_corners_are_answered_or_refused_clearly() {
     }
 }
 
-/// What is proven of two hashes that are only pairwise independent is one row a copy, and the
-/// copies that would do are found.
+/// Tests that for two hashes that are only pairwise independent, the bound uses a single row per
+/// copy, and that the sufficient number of copies is found.
 #[test]
 fn pairwise_independence_proves_less() {
     let (epsilon, delta) = (rate("0.01"), rate("0.001"));
@@ -155,7 +158,8 @@ fn primes_are_those_of_a_sieve() {
     assert!(!is_prime(0) && !is_prime(1));
 }
 
-/// The least whole error is least by exact fractions, except for the billionth that is given away.
+/// Tests with exact fractions that the whole error bound is the smallest one, up to the margin of
+/// 10^-9 in the probability.
 #[test]
 fn whole_error_bounds_are_least() {
     let nearly = fraction("1.00000001");
@@ -210,8 +214,8 @@ proptest! {
     }
 }
 
-/// Bounds below 1 are given as they are, also those above a half, and logarithms beyond 2^20 digits
-/// enclose the true one.
+/// Tests that bounds below 1, including those above one half, are returned unchanged, and that
+/// logarithms with more than 2^20 digits enclose the true value.
 #[test]
 fn bounds_are_given_up_to_one_and_far_down() {
     let bound = |epsilon: &str, width, depth| {
@@ -227,8 +231,8 @@ fn bounds_are_given_up_to_one_and_far_down() {
     assert!(found.ln_upper - found.ln_lower < 1e-8, "{found:?}");
 }
 
-/// A decimal of 19 or 20 digits is a little above the one of one digit, and asks for as many
-/// counters or one fewer.
+/// Tests that a rate of 19 or 20 digits, slightly above a rate of one digit, requires the same
+/// number of counters or one fewer.
 #[test]
 fn long_decimals_are_as_wide_as_short_ones() {
     let width = |text: &str| {
@@ -247,8 +251,8 @@ fn long_decimals_are_as_wide_as_short_ones() {
     }
 }
 
-/// A delta that is above or below the bound by less than any decimal shows: the last fractions of
-/// words in the continued fraction of `1 / (epsilon w)`.
+/// Tests values of delta that are closer to the bound than any decimal: the last convergents of
+/// `1 / (epsilon w)` with one-word terms.
 #[test]
 fn a_delta_just_below_the_bound_is_not_kept() {
     let width = next_prime(1 << 50).expect("a prime");

@@ -1,5 +1,5 @@
-//! How many distinct keys may have been met: at least as certain as promised, and not much wider
-//! than it must be.
+//! Tests that the bounds on the number of distinct keys hold with the promised probability, and are
+//! not much larger than necessary.
 #![allow(missing_docs, reason = "a test has no public interface")]
 
 use truebloom_math::{Variant, binomial, distinct, mcdiarmid};
@@ -16,7 +16,8 @@ impl Random {
     }
 }
 
-/// The keys of `keys` that set a bit of a filter of independent positions, and the set bits.
+/// Inserts `keys` keys into a filter with independent positions. Returns the number of keys that
+/// set a bit, and the number of set bits.
 fn fill(bits: u64, probes: u32, keys: u64, random: &mut Random) -> (u64, u64) {
     let mut set = vec![false; bits as usize];
     let changed =
@@ -25,10 +26,10 @@ fn fill(bits: u64, probes: u32, keys: u64, random: &mut Random) -> (u64, u64) {
     (changed, set.iter().filter(|bit| **bit).count() as u64)
 }
 
-/// 1,000 filters each of seven sizes from sparse to overfull. At an error of 10% more than 140
-/// misses of 1,000 have probability below 1e-4 each; the fixed seeds have far fewer, as three
-/// inequalities are chained. An error in the direction of too few keys shows at once: without the
-/// passed keys, nearly all miss.
+/// Tests 1,000 filters of each of seven sizes, from sparse to overfull. If a bound fails with
+/// probability 10%, more than 140 failures in 1,000 have a probability below 1e-4. The fixed seeds
+/// give far fewer failures, because the bounds combine three inequalities. A bound that ignores the
+/// keys that passed would fail nearly always.
 #[test]
 fn the_bounds_miss_at_most_as_often_as_promised() {
     let mut random = Random(5);
@@ -61,7 +62,8 @@ fn the_bounds_are_near_what_is_met() {
     assert_eq!((distinct::most_at_rate(0.0, 7, 1e-6), distinct::most_at_rate(1.0, 7, 1e-6)), (Some(7), None));
 }
 
-/// Extreme arguments are answered, at once and in order.
+/// Tests that extreme arguments are answered quickly, and that no bound is below the number of keys
+/// that set a bit.
 #[test]
 fn any_arguments_are_answered() {
     for bits in [1, 2, 64, 1 << 40, 1 << 62] {
@@ -80,8 +82,8 @@ fn any_arguments_are_answered() {
     }
 }
 
-/// Tails of the fill by simulation of a block: 4,000 filters, each bound compared with the share
-/// beyond it, where a bound that is too low by half shows with probability above 99.9%.
+/// Compares bounds on the tails of a block's fill with a simulation of 4,000 filters. A bound that
+/// is too low by half would be found with probability above 99.9%.
 #[test]
 fn mcdiarmid_bounds_the_tails_of_blocks() {
     let (blocks, block, probes, items) = (8u64, 64, 4, 60);

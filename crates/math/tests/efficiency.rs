@@ -1,5 +1,5 @@
-//! Peaks and valleys of efficiency, against exhaustive search in exact fractions and the reference
-//! vectors.
+//! Compares peaks and valleys of efficiency with an exhaustive search in exact fractions, and with
+//! the reference vectors.
 
 mod common;
 
@@ -12,7 +12,8 @@ use truebloom_math::{
     standard_limit, valley_efficiency,
 };
 
-/// `f(n)^n` of every n up to where it only rises, exactly: the smallest is the most efficient.
+/// Finds the most efficient number of items by comparing `f(n)^n` exactly, for every n up to the
+/// point from which it only rises. The smallest value is the most efficient.
 fn exhaustive(variant: Variant, bits: u64, probes: u32, most: u64) -> (u64, BigRational) {
     let mut best = (1, oracle::rate(variant, bits, 1, probes));
     for items in 2..=most {
@@ -74,8 +75,8 @@ fn peaks_of_the_vectors() {
     }
 }
 
-/// Burns' conjecture 28, that peaks rise with the probes, is false: the counterexample of 12 bits,
-/// in exact fractions and by the library.
+/// Tests that Burns' conjecture 28 (peaks rise with the number of probes) is false. The
+/// counterexample has 12 bits, and is computed in exact fractions and by the library.
 #[test]
 fn conjecture_28_is_false() {
     let rate = |items, probes| oracle::rate(Variant::Classic, 12, items, probes);
@@ -141,7 +142,8 @@ fn crossovers_of_the_vectors() {
     assert!((crossover(1).expect("in range").exp() - num_traits::ToPrimitive::to_f64(&z).expect("finite")).abs() < 1e-15);
 }
 
-/// Remark 29: near from two items on, and poor at one, as the reference says.
+/// Tests the approximations of remark 29: as the reference states, they are good for two or more
+/// items and poor for one item.
 #[test]
 fn approximations_of_remark_29() {
     for (bits, items, approximate, best) in [(1_024, 5, 124.67, 124), (1_000, 20, 33.50, 33), (100, 1, 40.9, 49)] {

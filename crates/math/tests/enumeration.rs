@@ -1,5 +1,5 @@
-//! A second route for small filters: first every outcome of every hash, then the occupancy chain,
-//! both in exact fractions.
+//! Tests small filters by two independent methods in exact fractions: an enumeration of all
+//! outcomes of all hashes, and the occupancy chain.
 
 mod common;
 
@@ -10,7 +10,7 @@ use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive, Zero};
 use truebloom_math::Variant;
 
-/// Visits the filter of every tuple of `items` hashes.
+/// Calls `visit` with the filter that results from every tuple of `items` hashes.
 fn every_filter(hashes: &[u32], items: u64, filter: u32, visit: &mut impl FnMut(u32)) {
     if items == 0 {
         return visit(filter);
@@ -18,7 +18,7 @@ fn every_filter(hashes: &[u32], items: u64, filter: u32, visit: &mut impl FnMut(
     hashes.iter().for_each(|hash| every_filter(hashes, items - 1, filter | hash, visit));
 }
 
-/// At most this many tuples a case.
+/// The largest number of tuples per case.
 const TUPLES: u64 = 300_000;
 
 #[test]
@@ -86,12 +86,12 @@ fn every_fill_counted() {
     }
 }
 
-/// `(relative error, allowed)` of an `f64` against a fraction.
+/// Returns the relative error of an `f64`, compared with a fraction.
 fn relative_error(found: f64, truth: &BigRational) -> f64 {
     if truth.is_zero() { found } else { ((of_f64(found) - truth) / truth).abs().to_f64().expect("finite") }
 }
 
-/// Sizes past enumeration: the chain over the number of set bits.
+/// Tests sizes that are too large for an enumeration, by the chain over the number of set bits.
 #[test]
 fn the_occupancy_chain() {
     let mut worst = [0f64; 2];
@@ -117,7 +117,7 @@ fn the_occupancy_chain() {
     println!("{count} cases; worst relative error of the mean {:e}, of the variance {:e}", worst[0], worst[1]);
 }
 
-/// The tail bounds are bounds of the exact tails, and not so wide that they would say nothing.
+/// Tests that the tail bounds hold for the exact tails, and that they are not trivially wide.
 #[test]
 fn tail_bounds_of_the_fill() {
     let mut earned = 0;
@@ -138,7 +138,7 @@ fn tail_bounds_of_the_fill() {
     assert!(earned > 20, "the bounds say little: {earned}");
 }
 
-/// The rate of one filter at sizes that enumeration cannot reach.
+/// Tests the rate of one filter at sizes that are too large for an enumeration.
 #[test]
 fn rates_at_large_fills() {
     for (bits, ones, probes) in [

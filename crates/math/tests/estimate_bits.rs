@@ -1,5 +1,5 @@
-//! The unbiased estimator of m: against the vectors, the printed formulas in exact fractions, and
-//! unbiasedness itself.
+//! Tests the unbiased estimator of m with the reference vectors, with the printed formulas in exact
+//! fractions, and for unbiasedness.
 
 mod common;
 
@@ -73,7 +73,7 @@ fn the_printed_formulas_in_fractions() {
     println!("worst relative error: {worst:e}");
 }
 
-/// Exactly unbiased for every m up to nk, and not for m = nk + 1.
+/// Tests that the estimator is exactly unbiased for every m up to nk, but not for m = nk + 1.
 #[test]
 fn unbiased_up_to_nk_and_not_beyond() {
     for (items, batch) in [(2u64, 2u64), (3, 2), (2, 3), (6, 1)] {
@@ -103,8 +103,8 @@ fn unbiased_up_to_nk_and_not_beyond() {
     }
 }
 
-/// Sizes where everything would underflow in plain f64, against `x + P(x-1) / P(x)` for m = x from
-/// the exact chain, and against known ends.
+/// Tests sizes at which plain `f64` would underflow. The references are `x + P(x-1) / P(x)` for m =
+/// x from the exact chain, and known extreme cases.
 #[test]
 fn larger_sizes() {
     // All balls apart: S(n, n-1) = C(n, 2).
@@ -140,9 +140,9 @@ fn law(variant: Variant, bits: u64, items: u64, probes: u32) -> Vec<f64> {
     .expect("small")
 }
 
-/// The interval is what the definition names, number of bits by number of bits; and summed over the
-/// set bits it covers every number of bits at least as often as it says, and no more than equal
-/// tails must.
+/// Tests that the interval contains exactly the numbers of bits that its definition requires.
+/// Summed over the set bits, the coverage is at least the confidence, and not much higher than
+/// equal tails require.
 #[test]
 fn intervals_of_bits_cover_as_often_as_they_say() {
     let mut excess: f64 = 1.0;
@@ -171,8 +171,8 @@ fn intervals_of_bits_cover_as_often_as_they_say() {
     assert!(excess < 0.01, "intervals much too wide: {excess}");
 }
 
-/// At size: around the truth, as wide as the normal law of the set bits makes it, and nearly so
-/// where only bounds are left.
+/// Tests intervals for large filters: they contain the true value, and are as wide as the normal
+/// law of the set bits predicts. Intervals from proven bounds are nearly as narrow.
 #[test]
 fn intervals_of_bits_at_size() {
     for (variant, bits, items, probes) in [

@@ -1,4 +1,5 @@
-//! Items from set bits: vectors, the definition of the interval, and its coverage.
+//! Tests estimates of the number of items from the set bits: reference vectors, the definition of
+//! the interval, and the coverage.
 
 mod common;
 
@@ -17,7 +18,7 @@ fn law(variant: Variant, bits: u64, items: u64, probes: u32) -> Occupancy {
     .expect("in range")
 }
 
-/// Whether this many set bits are possible at all.
+/// Whether this number of set bits is possible.
 fn possible(variant: Variant, ones: u64, probes: u32) -> bool {
     ones == 0 || variant == Variant::Standard || ones >= u64::from(probes)
 }
@@ -38,7 +39,7 @@ fn moments_agree_with_the_vectors() {
     println!("worst relative error of the moment estimates: {worst:e}");
 }
 
-/// The interval is what its definition says, item by item.
+/// Tests that the interval contains exactly the numbers of items that its definition requires.
 #[test]
 fn small_intervals_invert_the_law() {
     for variant in UNSLICED {
@@ -69,8 +70,8 @@ fn small_intervals_invert_the_law() {
     }
 }
 
-/// Exact summation over the set bits: the interval covers every number of items at least as often
-/// as it says.
+/// Sums exactly over the set bits to test that the interval covers every number of items with at
+/// least the stated confidence.
 #[test]
 fn coverage_is_at_least_the_level() {
     let mut least: f64 = 1.0;
@@ -103,8 +104,8 @@ impl SplitMix64 {
     }
 }
 
-/// Frozen seeds: of 400 simulated filters, this many intervals must cover that fewer has a chance
-/// below 1e-9 if the level holds.
+/// Simulates 400 filters with fixed seeds. If the intervals have the stated confidence, fewer than
+/// the required number of them cover the true value with probability below 1e-9.
 #[test]
 fn simulated_filters_are_covered() {
     let mut random = SplitMix64(2_026);
@@ -127,7 +128,8 @@ fn simulated_filters_are_covered() {
     }
 }
 
-/// Bounds are wider than the law, and hardly so at large sizes.
+/// Tests that intervals from proven bounds contain those of the law, and are hardly wider at large
+/// sizes.
 #[test]
 fn bounds_contain_the_exact_interval_and_are_tight_at_size() {
     let exact = items_interval(Variant::Standard, 1 << 20, 7, 524_288, 0.95).expect("in range");

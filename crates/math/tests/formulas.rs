@@ -1,5 +1,6 @@
-//! The formulas of the papers that are right, held to literal enumeration in exact fractions.
-//! docs/PAPERS.md says which test holds which formula; what is wrong is in `tests/errata`.
+//! Compares the correct formulas of the papers with an enumeration in exact fractions.
+//! docs/PAPERS.md names the test of each formula; the tests in `tests/errata` cover the wrong
+//! formulas.
 
 mod common;
 
@@ -24,10 +25,10 @@ fn binomial(law: &[BigRational], order: u64) -> BigRational {
     expectation(law, |x| chosen(x, order))
 }
 
-/// Bits and throws of single balls.
+/// Test cases: numbers of bits and of single throws.
 const THROWS: [(u64, u64); 4] = [(2, 3), (4, 3), (5, 6), (6, 4)];
 
-/// Bits, committees and their size.
+/// Test cases: numbers of bits and of committees, and the size of the committees.
 const BATCHES: [(u64, u64, u64); 4] = [(3, 2, 2), (5, 3, 2), (6, 2, 4), (6, 4, 1)];
 
 #[test]
@@ -101,7 +102,7 @@ fn committees_of_one_size() {
     }
 }
 
-/// Bits and the sizes of the committees.
+/// Test cases: numbers of bits, and the sizes of the committees.
 fn unions() -> Vec<(u64, Vec<u64>)> {
     vec![(4, vec![1, 3]), (5, vec![2, 2, 3]), (6, vec![1, 1, 4, 4]), (6, vec![5])]
 }
@@ -258,7 +259,8 @@ fn classic_rate_every_way() {
     }
 }
 
-/// The definition (51): all probes of a query hit, over every query, given the set of bits.
+/// Tests definition (51) by enumerating all queries for a given set of bits: a false positive is a
+/// query all of whose probes hit set bits.
 #[test]
 fn a_false_positive_is_all_probes_set() {
     let (m, k, set) = (5u64, 3u32, 0b1_0110u64);
@@ -287,8 +289,8 @@ fn approximations_are_in_order_below_the_standard_rate() {
     assert!(misses[2].iter().all(|miss| *miss < ratio(1, 100)), "Burns (66)");
 }
 
-/// With (m/n) ln 2 probes half of the bits are set, and the textbook rate is 2^-k; (68) solves it
-/// for m and n.
+/// Tests that half of the bits are set with (m/n) ln 2 probes, so that the textbook rate is 2^-k,
+/// and that (68) solves this for m and n.
 #[test]
 fn textbook_sizes() {
     let ln2 = oracle::ln(&whole(2));
@@ -316,8 +318,8 @@ fn efficiency_by_moments() {
     }
 }
 
-/// Nothing over whole items and probes passes (74), which half full with one probe attains where
-/// the number of items is not whole.
+/// Tests that no filter with whole numbers of items and probes exceeds the efficiency (74). A
+/// half-full filter with one probe reaches this limit, but its number of items is not whole.
 #[test]
 fn standard_filters_stay_below_their_limit() {
     for m in 2..=12u64 {
@@ -335,8 +337,8 @@ fn standard_filters_stay_below_their_limit() {
     }
 }
 
-/// Where k and k + 1 probes meet under the textbook rate, z = e^x solves z^(k+1) = z + 1; below the
-/// root one side is greater, above it the other.
+/// Tests that the textbook rates of k and k + 1 probes are equal where z = e^x solves z^(k+1) = z +
+/// 1, and that their order changes at this root.
 #[test]
 fn valleys_lie_at_the_trinomial_root() {
     for k in 1..=6u64 {
@@ -362,7 +364,7 @@ fn valleys_lie_at_the_trinomial_root() {
     }
 }
 
-/// The probability that k throws into m bits do not meet, from section 3.
+/// Tests the probability from section 3 that k throws into m bits hit different bits.
 #[test]
 fn collision_free_code_words() {
     for (m, k) in [(4u64, 2u64), (5, 3), (6, 6)] {

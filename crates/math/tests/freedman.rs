@@ -1,10 +1,10 @@
-//! The bound on wrong drops against the exact law where the rate never changes: between two kept
-//! items the drops are geometric, so their sum is negative binomial.
+//! Compares the bound on wrong drops with the exact law for a constant rate. In this case, the
+//! number of drops between two kept items is geometric, so the total is negative binomial.
 
 use truebloom_math::freedman::wrong_drops_at_most;
 
-/// The smallest number that the wrong drops exceed with probability at most alpha once `kept` items
-/// are kept, and the probability to exceed `bound`.
+/// Returns the smallest number that the wrong drops exceed with probability at most `alpha` before
+/// `kept` items are kept, and the probability that they exceed `bound`.
 fn exact(kept: u64, rate: f64, alpha: f64, bound: u64) -> (u64, f64) {
     let mut ln_p = kept as f64 * (-rate).ln_1p();
     let mut probabilities = Vec::new();

@@ -1,5 +1,5 @@
-//! The functions that docs/PAPERS.md names for laws, held to the same literal enumeration as the
-//! formulas: so a row's formula and its function are held to one truth.
+//! Compares the functions that docs/PAPERS.md names for laws with the same enumeration as the
+//! formulas. So the formula and the function of each row agree with the same reference.
 
 mod common;
 
@@ -15,7 +15,7 @@ fn near(found: f64, truth: &BigRational, what: &str) {
     assert!(error <= truth.abs() * ratio(1, 1 << 39) + ratio(1, 1 << 50), "{what} is {found}, the truth {truth}");
 }
 
-/// Everything that a law is asked for.
+/// Compares all values that a law provides with the exact law.
 fn hold(law: &Occupancy, truth: &[BigRational]) {
     let pmf = law.pmf().expect("small");
     assert_eq!(pmf.len(), truth.len());
@@ -72,7 +72,8 @@ fn laws_of_intersections() {
     }
 }
 
-/// Half of the bits, by the mean of the law itself where the number of items is whole.
+/// Tests that half of the bits are set on average. If the number of items is whole, the mean of the
+/// law itself is used.
 #[test]
 fn half_full_filters() {
     assert_eq!(half_full_items(1, 1), Ok(0.0));
@@ -89,8 +90,8 @@ fn half_full_filters() {
     assert!(items == 1.0 && value == 0.5 && BigRational::zero() < of_f64(value));
 }
 
-/// Where a filter is large, the classic peak is half full: (76) is that number of items but for
-/// half an item in m/k, and (77) its inverse.
+/// Tests that large classic filters are most efficient when half full: (76) is the half-full number
+/// of items with m/k smaller by one half, and (77) is the inverse of (76).
 #[test]
 fn approximations_of_remark_29_at_size() {
     for (m, k) in [(1_000_000u64, 1u32), (1_000_000, 7), (1 << 40, 30)] {

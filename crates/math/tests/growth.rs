@@ -1,4 +1,4 @@
-//! Growth: shares, limits, sizes, and the law of layers.
+//! Tests the growth of filters: shares, limits, sizes, and the law of layers.
 
 use truebloom_math::law::{Layer, Layered};
 use truebloom_math::{Growth, Law, Method, Plan, Rate, Target};
@@ -7,7 +7,7 @@ fn rate(text: &str) -> Rate {
     text.parse().expect("a rate")
 }
 
-/// The layers that this many items take on average.
+/// The layers that `items` items need on average.
 fn layers_for(growth: &Growth, items: u64) -> Vec<truebloom_math::growth::PlannedLayer> {
     let mut room = 0;
     let mut layers = Vec::new();
@@ -19,7 +19,7 @@ fn layers_for(growth: &Growth, items: u64) -> Vec<truebloom_math::growth::Planne
     layers
 }
 
-/// However many layers there are, and whatever is in them.
+/// Tests that the bound is at most the rate for any number of layers with any content.
 #[test]
 fn the_bound_is_at_most_the_rate() {
     for text in ["90%", "10%", "1%", "1e-6", "1e-13", "1/3"] {
@@ -55,7 +55,7 @@ fn limits_are_the_largest() {
     }
 }
 
-/// `1 - prod (1 - r_i)` in rational numbers, for layers of few bits.
+/// Tests the rate `1 - prod (1 - r_i)` in rational numbers, for layers of few bits.
 #[test]
 fn the_rate_at_a_fill_is_exact() {
     use num_bigint::BigInt;
@@ -77,9 +77,9 @@ fn the_rate_at_a_fill_is_exact() {
     assert!(law.fpr_at_fill(&[0; 3]).is_err() && law.fpr_at_fill(&[65, 0, 0, 0]).is_err());
 }
 
-/// The promise of `ratio`, by real plans: at the moment when a layer is opened, with the average
-/// number of items in those before. Whole bits and the guarantee of the plan cost small layers some
-/// percent.
+/// Tests the promise of `ratio` with real plans: the ratio at the moment when a layer is opened, if
+/// the previous layers hold their average numbers of items. Rounding to whole bits and the
+/// guarantee of the plan cost small layers a few percent.
 #[test]
 fn the_memory_keeps_the_ratio() {
     for (text, most) in [("10%", 6.0), ("1%", 4.0), ("0.1%", 3.5), ("1e-6", 3.0)] {
@@ -111,18 +111,18 @@ fn what_cannot_be_is_refused() {
     assert!(Layer::new(64, 7, 6).is_err() && Layer::new(64, 7, 64).is_err() && Layered::new(Vec::new()).is_err());
 }
 
-/// A layer, as far as the tables go.
+/// The columns of the tables that describe a layer.
 struct Row {
     items: u64,
     bits: u64,
     rate: f64,
 }
 
-/// RedisBloom's way, from its published rules (`sb.c` and `bloom.c` of RedisBloom 2): the first
-/// layer has half the requested rate, each next one half the rate of the one before at twice the
-/// size; `-ln(rate) / 0.480453` bits per item, in whole words, and `ceil(0.693147 bits)` probes;
-/// closed by the number of its items. The rate is that of independent positions, which is better
-/// than theirs.
+/// A layer of RedisBloom by its published rules (`sb.c` and `bloom.c` of RedisBloom 2). The first
+/// layer has half the requested rate; each later layer has half the rate and twice the number of
+/// items of the previous one. A layer has `-ln(rate) / 0.480453` bits per item, in whole words, and
+/// `ceil(0.693147 bits)` probes, and is closed by its number of items. The rate is computed for
+/// independent positions, which is lower than the actual one.
 #[expect(clippy::approx_constant, reason = "theirs, to the digits that they have")]
 fn redisbloom(asked: f64, first: u64, layer: u32) -> Row {
     let (items, error) = (first << layer, asked * 0.5f64.powi(layer as i32 + 1));
@@ -137,7 +137,7 @@ fn ours(growth: &Growth, layer: u32) -> Row {
     Row { items: planned.items, bits: planned.layer.bits(), rate: planned.fpr.value }
 }
 
-/// The layers that hold this many items, bits per item of all of them, and their rate once they are
+/// The number of layers that hold `items` items, their total bits per item, and their rate when
 /// full.
 fn at(items: u64, layer: impl Fn(u32) -> Row) -> (u32, f64, f64) {
     let (mut room, mut bits, mut none, mut layers) = (0, 0, 1.0, 0);
@@ -192,8 +192,8 @@ fn beside_redisbloom() {
     }
 }
 
-/// What the choice of the ratio is among: layers for 10^6 first sizes, two probes each for a key
-/// that is not contained.
+/// Prints the options for the ratio: the number of layers for 10^6 times the first size. Each layer
+/// costs about two probes for a key that is not contained.
 #[test]
 fn beside_other_ratios() {
     println!("| ratio | 10% | 1% | 0.1% | 1e-6 |\n|---|---|---|---|---|");
@@ -211,8 +211,7 @@ fn beside_other_ratios() {
     }
 }
 
-/// "Any number of items": whatever ratio is taken, layers become larger until one cannot be
-/// planned, and all that come before stay within the ratio.
+/// Tests that layers grow for every ratio, until a layer cannot be planned.
 #[test]
 fn layers_grow_until_memory_ends() {
     for text in ["99%", "90%", "50%", "10%", "1%", "1e-6", "1e-13"] {
@@ -240,7 +239,8 @@ fn layers_grow_until_memory_ends() {
     }
 }
 
-/// Layers of one number depend on each other: their rates are added, and nothing is exact.
+/// Tests layers with the same number. Such layers depend on each other, so their rates are added,
+/// and the result is not exact.
 #[test]
 fn twins_are_bounded_by_their_sum() {
     let layer = Layer::new(64, 3, 40).expect("in range");

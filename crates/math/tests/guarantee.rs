@@ -1,4 +1,4 @@
-//! The rate of one filter with a probability: every bound held to the exact law of the set bits.
+//! Tests every bound on the rate of one filter against the exact law of the set bits.
 
 mod common;
 
@@ -12,7 +12,7 @@ use truebloom_math::{
     Error, Method, Plan, Rate, Target, Variant, confidence_bound, false_positives, hits_quantile_bound, rate_quantile_bound,
 };
 
-/// All values of one filter's rate with their probabilities, exactly.
+/// All values of the rate of one filter, with their probabilities, as exact fractions.
 fn own_rates(variant: Variant, bits: u64, items: u64, probes: u32) -> BTreeMap<BigRational, BigRational> {
     let k = u64::from(probes);
     let of = |bits: u64, steps: u64, batch: u64, rate: &dyn Fn(u64) -> BigRational| -> Vec<(BigRational, BigRational)> {
@@ -130,8 +130,8 @@ fn plans_keep_their_word() {
     }
 }
 
-/// Probability of at most `ones` set bits after single throws, by the chain in f64: all terms
-/// positive.
+/// The probability of at most `ones` set bits after single throws, computed by the chain in `f64`
+/// with positive terms.
 fn at_most(bits: usize, throws: u64, ones: usize) -> f64 {
     let mut law = vec![0.0; bits + 1];
     law[0] = 1.0;
@@ -197,7 +197,7 @@ fn what_cannot_be_guaranteed() {
     }
 }
 
-/// `P(Bin(queries, rate) <= hits)`, exactly.
+/// The exact probability `P(Bin(queries, rate) <= hits)`.
 fn binomial_at_most(hits: i64, queries: u64, rate: &BigRational) -> BigRational {
     let rest = BigRational::from(BigInt::from(1)) - rate;
     (0..=hits.max(-1))
@@ -242,8 +242,7 @@ fn quantiles_of_hits_lie_in_their_brackets() {
     assert_eq!(hits_quantile_bound(Variant::Standard, 8, 0, 1, 9, 0.9).map(|found| found.upper), Ok(0));
 }
 
-/// Where the law of the fill is summed, the quantile is the exact mixture's, not only a bracket of
-/// it.
+/// Tests that the quantile is exact, not only bracketed, if the law of the fill is summed.
 #[test]
 fn quantiles_of_hits_close_where_the_law_is_summed() {
     for (bits, items, probes, queries) in [(20u64, 3u64, 2u32, 15u64), (33, 5, 4, 200), (60, 12, 3, 1_000)] {
@@ -262,8 +261,8 @@ fn quantiles_of_hits_close_where_the_law_is_summed() {
     }
 }
 
-/// A hair below a rate that a number of set bits has, that number is too many: the same answer as
-/// anywhere down to the next number.
+/// Tests rates slightly below the rate of a number of set bits, which exclude this number. The
+/// result must be the same for all rates down to the one of the next smaller number.
 #[test]
 fn a_hair_below_a_tie_is_below_it() {
     for (half, items) in [(50u64, 30u64), (500, 320), (5_000, 3_400)] {

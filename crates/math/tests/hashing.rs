@@ -1,5 +1,5 @@
-//! Laws of two hashes against the reference vectors, and against the enumeration of all pairs of
-//! hashes.
+//! Compares the laws of two-hash schemes with the reference vectors, and with an enumeration of all
+//! pairs of hashes.
 
 mod common;
 
@@ -13,7 +13,7 @@ use truebloom_math::SchemeId;
 use truebloom_math::law::{Double, Offsets, PartitionDouble, Step};
 use truebloom_math::{Fpr, Law, Method};
 
-/// The law of a row, by the vectors' names.
+/// The law of a row, found by the names that the vectors use.
 fn law(row: &Value) -> Box<dyn Law> {
     let k = int(row, "k") as u32;
     let double = |step, offsets| Box::new(Double::new(int(row, "m"), k, step, offsets).expect("in range"));
@@ -55,8 +55,8 @@ fn every_exact_vector_is_enclosed() {
     }
 }
 
-/// The rate of a scheme by going through all pairs of hashes of every item and of the query: counts
-/// of the filters that items make, item by item.
+/// The rate of a scheme, by enumeration of all pairs of hashes of every item and of the query. The
+/// number of ways to reach each filter is updated item by item.
 fn enumerated(pairs: &[u64], items: u64) -> BigRational {
     let mut filters: BTreeMap<u64, BigInt> = BTreeMap::from([(0, BigInt::one())]);
     for _ in 0..items {
@@ -73,7 +73,7 @@ fn enumerated(pairs: &[u64], items: u64) -> BigRational {
     BigRational::new(hits, BigInt::from(pairs.len()).pow(items as u32 + 1))
 }
 
-/// The sets of bits of all pairs, straight from the definition.
+/// The sets of bits of all pairs of hashes, computed directly from the definition.
 fn pairs(m: u64, k: u32, step: Step, offset: impl Fn(i64) -> i64) -> Vec<u64> {
     let first = u64::from(step == Step::NonZero);
     let set = |h1: u64, h2: u64| {
@@ -87,7 +87,7 @@ fn is_enclosed(fpr: &Fpr, truth: &BigRational, what: &str) {
     assert!(of_f64(fpr.lower) <= *truth && *truth <= of_f64(fpr.upper), "{what}: {fpr:?} misses {}", truth.to_f64().expect("finite"));
 }
 
-/// A definition of f, apart from the product's.
+/// A definition of the offsets f that is independent of the crate.
 type Offset = Box<dyn Fn(i64) -> i64>;
 
 #[test]

@@ -1,6 +1,7 @@
-//! A second route for large filters: the printed sums (Burns 56 and 60) in whole numbers with three
-//! times the digits they cancel, and no attempt at speed. The crate regroups, halves and cuts as it
-//! goes; here coefficients are exact integers and each power is cut once a squaring.
+//! Computes the rates of large filters by an independent method: the printed sums (Burns 56 and 60)
+//! in whole numbers, with three times the digits that they cancel, and without regard to speed. The
+//! crate regroups, halves and truncates during the computation. Here, coefficients are exact
+//! integers, and each power is truncated once per squaring.
 
 mod common;
 
@@ -11,8 +12,8 @@ use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive, Zero};
 use truebloom_math::{Fpr, Variant};
 
-/// `x^exponent` in units of `2^-digits`, too small by at most `2 exponent` units when `x` is by
-/// one: each squaring doubles the error.
+/// Computes `x^exponent` in units of `2^-digits`. If `x` is too small by at most one unit, the
+/// result is too small by at most `2 exponent` units, because each squaring doubles the error.
 fn powered(x: &BigUint, mut exponent: u128, digits: u64) -> BigUint {
     let (mut result, mut square) = (BigUint::one() << digits, x.clone());
     while exponent > 0 {
@@ -39,7 +40,7 @@ fn stirling(k: u64) -> Vec<BigUint> {
     row
 }
 
-/// The exact chance, as counts out of `m^k`, that `k` draws hit `d` distinct positions.
+/// The exact probabilities that `k` draws hit `d` distinct positions, as counts out of `m^k`.
 fn distinct_counts(m: u64, k: u64) -> Vec<BigUint> {
     let mut falling = BigUint::one();
     let mut counts = Vec::new();
@@ -55,8 +56,8 @@ fn row(k: u64) -> Vec<BigUint> {
     (0..=k).scan(BigUint::one(), |c, j| Some(std::mem::replace(c, &*c * (k - j) / (j + 1)))).collect()
 }
 
-/// `sum over j of (-1)^j c_j g_j` over `total`, as an interval: `c` exact, each `g_j` low by at
-/// most `error` units.
+/// Encloses `sum over j of (-1)^j c_j g_j`, divided by `total`, in an interval. Each `c_j` is
+/// exact, and each `g_j` is too low by at most `error` units.
 fn alternating(c: &[BigUint], total: &BigUint, g: impl Fn(u64) -> BigUint, error: u128, digits: u64) -> (BigRational, BigRational) {
     let (mut sum, mut slack) = (BigInt::zero(), BigUint::zero());
     for (j, c) in c.iter().enumerate().filter(|(_, c)| !c.is_zero()) {
@@ -103,7 +104,8 @@ fn partitioned(m: u64, n: u64, k: u64, digits: u64) -> (BigRational, BigRational
     (units(signed(low), digits), units(signed(high), digits))
 }
 
-/// Thrice the digits that are lost to cancellation and smallness, by the power of the mean.
+/// The number of binary digits to compute with: `times` the digits that are lost to cancellation
+/// and to small results, estimated from the power of the mean.
 fn digits(m: u64, n: u64, k: u64, times: f64) -> u64 {
     let (m, n, k) = (m as f64, n as f64, k as f64);
     let small = -k * (-(-n * k / m).exp_m1()).log2();
@@ -149,7 +151,7 @@ impl Worst {
     }
 }
 
-/// Parameters over the whole promised range: bits to 2^40, items to 1e11, probes to 64.
+/// Tests random parameters in the whole promised range: up to 2^40 bits, 1e11 items and 64 probes.
 #[test]
 fn random_sizes() {
     for variant in Variant::ALL {
@@ -207,7 +209,7 @@ fn corners() {
     worst.report("corners");
 }
 
-/// Beyond the promised range: still a true bracket, and a narrow one.
+/// Tests parameters beyond the promised range: the bracket must still be right and narrow.
 #[test]
 fn many_probes_and_bits() {
     let mut worst = Worst::default();

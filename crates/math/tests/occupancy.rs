@@ -1,5 +1,5 @@
-//! The laws of the set bits against exact fractions, literal enumeration, the reference vectors,
-//! and sixty-digit integrals.
+//! Compares the laws of the set bits with exact fractions, enumerations, the reference vectors, and
+//! integrals to sixty digits.
 
 mod common;
 
@@ -11,14 +11,15 @@ use serde_json::Value;
 use truebloom_math::Method;
 use truebloom_math::occupancy::Occupancy;
 
-/// What the laws promise of a probability.
+/// The relative error that laws promise for a probability.
 const RELATIVE: f64 = 1e-12;
 
 fn rational(x: impl Into<BigInt>) -> BigRational {
     BigRational::from(x.into())
 }
 
-/// The exact law of the bits in all departments: hypergeometric steps in fractions.
+/// The exact law of the number of bits that are set in all departments, by hypergeometric steps in
+/// fractions.
 fn exact(bits: u64, departments: &[Vec<(u64, u64)>]) -> Vec<BigRational> {
     let m = bits;
     let thinned = |law: &[BigRational], size: u64| -> Vec<BigRational> {
@@ -68,7 +69,7 @@ fn falling(x: u64, r: u64) -> BigRational {
     (0..r).map(|i| rational(x) - rational(i)).product()
 }
 
-/// Holds everything a law says against the exact law; the worst relative error.
+/// Compares all values of a law with the exact law, and returns the largest relative error.
 fn hold(law: &Occupancy, truth: &[BigRational]) -> f64 {
     let mut worst: f64 = 0.0;
     let mut check = |what: &str, found: f64, truth: &BigRational, tolerance: f64| {
@@ -176,7 +177,7 @@ fn unions_and_intersections_are_exact() {
     println!("worst relative error of unions and intersections: {worst:e}");
 }
 
-/// All outcomes, counted one by one: nothing shared with the recurrences.
+/// Counts all outcomes one by one, independently of the recurrences.
 #[test]
 fn enumeration_agrees() {
     // Three throws at four bits; two committees of two of four; one of one and one of three.
@@ -288,7 +289,7 @@ fn the_contour_is_exact_to_1e12() {
     println!("worst relative error of the contour against Stirling numbers: {worst:e}");
 }
 
-/// (bits, throws, ones, probability) by the same integral in sixty digits.
+/// Tuples (bits, throws, ones, probability), computed from the same integral to sixty digits.
 #[allow(clippy::excessive_precision, reason = "digits as computed")]
 const LARGE: &[(u64, u64, u64, f64)] = &[
     (1099511627776, 481036337152, 389606788722, 6.55627975430615563e-202),
@@ -360,8 +361,9 @@ fn large_laws_agree_with_sixty_digits() {
     assert!(worst < RELATIVE);
 }
 
-/// Sum, mean and variance of whole vectors against the whole-number moments; and the walk in pairs
-/// against the contour, which share nothing.
+/// Compares the sum, the mean and the variance of whole vectors with the moments in whole numbers.
+/// Also compares the recurrence in pairs of `f64` with the contour integrals, which are independent
+/// of it.
 #[test]
 fn vectors_have_the_moments_of_the_law() {
     let laws = [
@@ -395,7 +397,7 @@ fn vectors_have_the_moments_of_the_law() {
     }
 }
 
-/// The fast quantiles enclose the summed ones, and large laws are bracketed.
+/// Tests that the fast quantiles enclose the summed ones, and that large laws have brackets.
 #[test]
 fn bounds_hold() {
     for (m, n, k) in [(100, 30, 5), (10_000, 1_000, 7), (1 << 20, 1 << 17, 8), (100_000, 3_000, 1)] {
@@ -415,7 +417,8 @@ fn bounds_hold() {
     assert!(cdf.lower < 0.5 && cdf.upper < 0.501 && cdf.lower > 0.499, "{cdf:?}");
 }
 
-/// Frozen seed: the mean of 2,000 samples lies within six deviations of the law's.
+/// Tests, with a fixed seed, that the mean of 2,000 samples is within six standard deviations of
+/// the law's mean.
 #[test]
 fn samples_follow_the_law() {
     let mut state = 7u64;
@@ -484,8 +487,8 @@ fn impossible_laws_are_errors_that_name_the_parameter() {
     }
 }
 
-/// This many throws that nearly every one of a few bits is set: the law has a closed form, and
-/// takes no longer for more throws.
+/// Tests numbers of throws so large that nearly all of a few bits are set. The law then has a
+/// closed form, which takes no longer for more throws.
 #[test]
 fn few_bits_and_any_number_of_throws() {
     let law = Occupancy::standard(5, 17_592_186_044_416, 23).expect("in range");

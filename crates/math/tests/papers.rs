@@ -1,5 +1,5 @@
-//! docs/PAPERS.md has a row for every formula, and names only functions, tests and errata that
-//! exist.
+//! Tests that docs/PAPERS.md has a row for every formula, and names only functions, tests and
+//! errata that exist.
 
 mod common;
 
@@ -12,8 +12,8 @@ use common::documents::{numbered_rows, quoted, sources, tests_of};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Is there an item of this name: `function`, `Type`, `module::function`, `Type::function` or
-/// `Type::Variant`?
+/// Whether there is an item with this name, which may have the form `function`, `Type`,
+/// `module::function`, `Type::function` or `Type::Variant`.
 fn exists(name: &str, sources: &[(PathBuf, String)]) -> bool {
     let defines = |text: &str, item: &str| {
         let function = ["(", "<"].iter().any(|end| text.contains(&format!("fn {item}{end}")));
@@ -31,7 +31,7 @@ fn exists(name: &str, sources: &[(PathBuf, String)]) -> bool {
     sources.iter().any(|(_, text)| owns(text) && (defines(text, item) || variant(text)))
 }
 
-/// `file::test` and `folder::file::test` of the integration tests.
+/// The names of the integration tests, in the form `file::test` or `folder::file::test`.
 fn tests() -> BTreeSet<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
     let mut names = BTreeSet::new();
@@ -76,9 +76,9 @@ fn every_function_and_test_named_exists() {
     assert_eq!(missing, BTreeSet::new(), "named in docs/PAPERS.md, not found");
 }
 
-/// More than a search for names: the tests are parsed, and followed through their helpers.
-/// `tests/faults/run.py --rows` shows more still: that a fault in the function makes a test of the
-/// row fail.
+/// Tests that every row names a test that calls its function. The tests are parsed, and their
+/// helpers are followed, so a name in a comment is not enough. `tests/faults/run.py --rows` goes
+/// further: it shows that a fault in the function makes a test of the row fail.
 #[test]
 fn every_row_has_a_test_that_calls_its_function() {
     let calls = calls_of_tests();
@@ -93,8 +93,8 @@ fn every_row_has_a_test_that_calls_its_function() {
     assert_eq!(missing, Vec::<String>::new(), "no test of the row calls the function");
 }
 
-/// What counts as a call is what is called: not what stands in a comment, a text, an import or a
-/// helper that nobody calls.
+/// Tests that only actual calls count: a name in a comment, a string, an import or an unused helper
+/// is not a call.
 #[test]
 fn names_alone_are_no_calls() {
     let of = |function: &str, test: &str| calls_of_tests()[test].has(function);
@@ -117,8 +117,9 @@ fn every_erratum_is_named() {
     assert_eq!(named, listed);
 }
 
-/// More than a search for names: `tests/faults/run.py` plants the fault that its list has for each
-/// function, and sees the tests fail that stand beside it. Here the list is held to the rows.
+/// Tests that the list of faults has an entry for every function in the rows, with a test that
+/// calls the function. `tests/faults/run.py` applies each fault of the list, and checks that the
+/// tests named next to it fail.
 #[test]
 fn every_function_has_its_fault_and_a_test_that_rejects_it() {
     let list = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/faults/functions.txt")).expect("the list");

@@ -1,5 +1,5 @@
-//! The guarantee of plans: held to exact laws, in every layout; what the fast bounds give away; and
-//! which plans cannot have one.
+//! Tests the guarantee of plans against exact laws in every layout, measures the loss due to the
+//! fast bounds, and lists the plans that cannot have a guarantee.
 
 use truebloom_math::occupancy::Occupancy;
 use truebloom_math::{Error, Layout, Method, Plan, Promise, Rate, SchemeId, Target, Variant, rate_quantile_bound};
@@ -12,8 +12,8 @@ fn target(scheme: SchemeId, items: u64, text: &str) -> Target {
     Target::new().items(items).rate(rate(text)).scheme(scheme)
 }
 
-/// The probability, by the law of the fill itself, that a filter of this size has a rate above the
-/// requested rate; `None` where the law is only bounded.
+/// The probability that a filter of this size has a rate above the requested rate, computed from
+/// the law of the fill; `None` if the law gives only a bound.
 fn miss(variant: Variant, bits: u64, items: u64, probes: u32, asked: f64) -> Option<f64> {
     let law = variant.law(bits, probes).expect("in range");
     let too_high = |ones: u64| law.fpr_at_fill(&[ones]).expect("in range").expect("determined").lower > asked;
@@ -30,11 +30,11 @@ fn miss(variant: Variant, bits: u64, items: u64, probes: u32, asked: f64) -> Opt
     (found.method != Method::Bound).then_some(found.upper)
 }
 
-/// Against the exact law: the plan keeps its promise, and no size that is smaller by more than the
-/// slack does, at its probes or their neighbours. The slack is 0.3% of the bits below 30,000 items
-/// and 0.1% from there on, and at least two bits. Just beyond 3,000 bits, where the law is no
-/// longer summed, 0.27% are given away. Planted fault: Bennett's inequality alone takes 0.6% more
-/// at 1,000 items and fails here.
+/// Compares plans with the exact law: a plan must keep its promise, and no size that is smaller by
+/// more than the slack may keep it, with the same number of probes or one more or less. The slack
+/// is 0.3% of the bits below 30,000 items, 0.1% from there on, and at least two bits. Just above
+/// 3,000 bits, where the law is no longer summed, the bounds cost 0.27%. Planted fault: With
+/// Bennett's inequality alone, plans for 1,000 items need 0.6% more bits, and this test fails.
 #[test]
 fn the_fast_bounds_give_away_little() {
     let (mut worst, mut cases) = (0.0f64, 0);
@@ -78,9 +78,9 @@ fn the_fast_bounds_give_away_little() {
     assert!(cases >= 15);
 }
 
-/// Two blocks, where everything can be summed: all loads, and all set bits of both. The promise is
-/// kept; at this, its weakest size, the bound is up to 2.8 times the quantile, and a third of it is
-/// not kept.
+/// Tests two blocks, where all loads and all numbers of set bits of both blocks can be summed. The
+/// guaranteed rate must be at least the exact quantile. At this unfavourable size, the guaranteed
+/// rate is up to 2.8 times the quantile, and a third of it is below the quantile.
 #[test]
 fn the_bound_of_blocks_is_above_the_exact_quantile() {
     for (items, probes) in [(40u64, 4u32), (70, 5), (100, 3)] {
@@ -129,8 +129,8 @@ fn set_bits(items: u64, probes: u32) -> Vec<Vec<f64>> {
     rows
 }
 
-/// At most a block or two more than on average takes at these sizes; the figures are in
-/// docs/design/guarantee.md.
+/// Tests that the guarantee needs at most the listed percentages of additional bits, compared with
+/// plans for the average. docs/design/guarantee.md has the figures.
 #[test]
 fn what_the_guarantee_costs_in_blocks() {
     for (items, text, most) in [
@@ -153,7 +153,8 @@ fn what_the_guarantee_costs_in_blocks() {
     }
 }
 
-/// Most items and a given size agree with the fewest bits, in every layout with a guarantee.
+/// Tests that the answers for the largest number of items and for a given size agree with the
+/// smallest number of bits, in every layout with a guarantee.
 #[test]
 fn the_three_questions_agree() {
     for scheme in SchemeId::ALL.into_iter().filter(|scheme| scheme.has_guarantee()) {
@@ -188,7 +189,8 @@ fn two_hashes_have_no_guarantee() {
     assert_eq!(Target::new().promise, Promise::OneFilter { confidence: 0.999 });
 }
 
-/// Blocked where it is worth its bits, standard elsewhere; other schemes have no lines.
+/// Tests that the planner chooses the blocked layout if it is worth its bits, and the standard
+/// layout otherwise. Other schemes have no blocked layout.
 #[test]
 fn the_layout_may_be_left_to_the_planner() {
     let auto = |text: &str| Plan::new(&target(SchemeId::Standard, 1_000_000, text).layout(Layout::Auto)).expect("easy").scheme;
@@ -197,9 +199,9 @@ fn the_layout_may_be_left_to_the_planner() {
     assert!(matches!(wrong, Err(Error::OutOfRange { name: "scheme", .. })));
 }
 
-/// For every number of probes up to `most`: the share of filters with a rate above the requested
-/// rate or equal to it (equal hashes need a share), and the average rate. Ball by ball in plain
-/// `f64`, with nothing of the library in it.
+/// For every number of probes up to `most`, the share of filters with at least the requested rate
+/// (equal hashes also need a share of the rate), and the average rate. Both are computed ball by
+/// ball in plain `f64`, independently of the library.
 fn shares(bits: u64, items: u64, most: u32, asked: f64) -> Vec<(f64, f64)> {
     let m = bits as f64;
     let mut law = vec![0.0; bits as usize + 2];
@@ -225,8 +227,9 @@ fn shares(bits: u64, items: u64, most: u32, asked: f64) -> Vec<(f64, f64)> {
     all
 }
 
-/// Targets of few items, and the bits of their plans: those that an outsider found too large by a
-/// bit to eight, and others. Found by trying all sizes in a program of its own.
+/// Targets of few items, with the bits of their smallest plans. For some of them, earlier plans
+/// were too large by one to eight bits. A separate program found the smallest sizes by trying all
+/// sizes.
 const FEW: [(u64, &str, f64, u64); 20] = [
     (1, "1e-4", 0.999, 26),
     (1, "1e-6", 0.999, 38),
@@ -250,9 +253,9 @@ const FEW: [(u64, &str, f64, u64); 20] = [
     (40, "0.001", 0.3, 0),
 ];
 
-/// Of few items a plan is the smallest there is: with every size from the mean's up to one bit less
-/// and every number of probes, too many filters miss the rate, or the average does. (A bit of the
-/// share is left to rounding.)
+/// Tests that a plan of few items is the smallest possible. For every size from that of the mean up
+/// to one bit less than planned, and for every number of probes, either too many filters miss the
+/// rate or the average does. (The allowed share has a small margin for rounding.)
 #[test]
 fn a_plan_of_few_items_is_the_smallest() {
     for (items, text, confidence, bits) in FEW {
@@ -273,9 +276,9 @@ fn a_plan_of_few_items_is_the_smallest() {
     }
 }
 
-/// A plan of few items never contradicts itself: no number of probes that is asked for takes fewer
-/// bits, its own size is accepted with its probes and without, and one bit less is not said to hold
-/// as much.
+/// Tests that plans of few items never contradict each other: no given number of probes needs fewer
+/// bits, the plan's own size is accepted with and without its number of probes, and one bit less
+/// does not hold as many items.
 #[test]
 fn the_questions_of_few_items_agree() {
     for scheme in [SchemeId::Standard, SchemeId::Classic, SchemeId::Partitioned] {
@@ -299,8 +302,8 @@ fn the_questions_of_few_items_agree() {
     }
 }
 
-/// What is not proven is not called impossible: blocks and many items have bounds only. Less than
-/// the average takes is impossible.
+/// Tests that only a proven impossibility is called impossible. For blocks and for many items,
+/// there are only bounds. A size that is too small for the average is impossible.
 #[test]
 fn what_is_not_proven_is_not_called_impossible() {
     for (asked, is_impossible) in [

@@ -48,8 +48,8 @@ fn what_a_scheme_cannot_reach_is_refused_with_what_can() {
     }
 }
 
-/// First-order terms of the reference; where it keeps the leading one only, ours may be a little
-/// above.
+/// Compares floors with the first-order terms of the reference. If the reference has only the
+/// leading term, ours may be slightly above it.
 #[test]
 fn floors_of_the_vectors() {
     let all = rows("km_floor.json");

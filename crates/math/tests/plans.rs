@@ -1,5 +1,5 @@
-//! Plans keep their word: the rate is met, one bit less misses it, and what is not available is
-//! refused with its numbers.
+//! Tests that plans keep their promises: the rate is met, one bit less misses it, and an impossible
+//! request is refused with the relevant numbers.
 
 mod common;
 
@@ -32,12 +32,13 @@ fn exact(rate: &Rate) -> BigRational {
     fraction(&format!("{numerator}e{exponent}")) / BigInt::from(divisor)
 }
 
-/// The rate and its floor are certainly at most `rate`, by the ends of the bracket as fractions.
+/// Whether the rate with its floor is certainly at most `rate`, by the end of the bracket as a
+/// fraction.
 fn meets(variant: Variant, bits: u64, items: u64, probes: u32, rate: &BigRational) -> bool {
     of_f64(variant.fpr(bits, items, probes).expect("in range").upper) + hash_floor(items) <= *rate
 }
 
-/// The rate and its floor are certainly above `rate`.
+/// Whether the rate with its floor is certainly above `rate`.
 fn misses(variant: Variant, bits: u64, items: u64, probes: u32, rate: &BigRational) -> bool {
     u64::from(variant.max_probes(bits)) < u64::from(probes)
         || of_f64(variant.fpr(bits, items, probes).expect("in range").lower) + hash_floor(items) > *rate
@@ -47,7 +48,8 @@ fn variant() -> impl Strategy<Value = Variant> {
     prop::sample::select(&Variant::ALL)
 }
 
-/// Items to 10^9 and rates from 0.9 to 10^-12, even in their logarithms.
+/// Numbers of items up to 10^9, uniformly distributed in the logarithm, and rates from 1e-14 to
+/// 0.999.
 fn wish() -> impl Strategy<Value = (u64, Rate)> {
     (0f64..9.0, 1u64..=999, -14i32..=-3)
         .prop_map(|(digits, numerator, exponent)| (10f64.powf(digits) as u64, rate(&format!("{numerator}e{exponent}"))))
@@ -88,7 +90,7 @@ proptest! {
         }
     }
 
-    /// Given probes are kept, and their size is the smallest too.
+    /// Tests that a given number of probes is kept, and that the size is the smallest for it.
     #[test]
     fn given_probes_are_kept(variant in variant(), (items, asked) in wish(), probes in 1u32..=40) {
         let plan = Plan::new(&Target::new().items(items).rate(asked).probes(probes).scheme(variant.into()).mean())?;
@@ -100,7 +102,7 @@ proptest! {
         prop_assert!(plan.bits == 1 || plan.bits > 10_000_000_000_000 || misses(variant, plan.bits - 1, items, probes, &p), "{:?}", plan);
     }
 
-    /// What a plan says it holds at its size is what the size is said to hold.
+    /// Tests that the planned size, given as a size, holds at least the planned number of items.
     #[test]
     fn the_two_questions_agree((items, asked) in wish()) {
         let forth = Plan::new(&Target::new().items(items).rate(asked).mean())?;
@@ -111,8 +113,8 @@ proptest! {
     }
 }
 
-/// Rates that a filter has exactly, as a decimal or a fraction: equality passes, and a hair below
-/// needs one bit more or one item less.
+/// Tests rates that a filter has exactly, as a decimal or a fraction. Equality passes, and a
+/// slightly lower rate needs one more bit or one item fewer.
 #[test]
 fn ties_pass_and_a_hair_below_fails() {
     // (bits, items, the exact rate of one probe, a hair below it)
@@ -149,8 +151,8 @@ fn ties_pass_and_a_hair_below_fails() {
     assert!(separated >= 15, "{separated}");
 }
 
-/// Ties of several probes, with the best rate of a size as the asked one: the fraction itself
-/// passes.
+/// Tests ties of several numbers of probes: the best rate of a size, requested as a fraction, is
+/// met by that size.
 #[test]
 fn the_best_rate_of_a_size_is_met_by_that_size() {
     for variant in [Variant::Standard, Variant::Classic] {
@@ -175,8 +177,8 @@ fn the_best_rate_of_a_size_is_met_by_that_size() {
     }
 }
 
-/// A filter that meets a rate exactly is refused once the hashes add their floor; one bit more
-/// covers it.
+/// Tests that a filter that meets a rate exactly is refused once the floor of equal hashes is
+/// added. One more bit is enough.
 #[test]
 fn the_hash_floor_counts_against_a_tie() {
     assert_eq!(min_bits(Variant::Standard, 10, &rate("0.6513215599")).expect("in range").map(|best| best.bits), Some(10));
@@ -198,8 +200,8 @@ fn a_hash_is_1_to_128_bits_wide() {
     }
 }
 
-/// Few items, few bits or rates near 1 must not send the search astray: each took seconds before
-/// its own bound was found.
+/// Tests few items, few bits and rates near 1. Each of these cases took seconds until it had a
+/// separate bound.
 #[test]
 fn corners_are_answered() {
     for (bits, items, p) in [(1 << 40, 7, "1e-6"), (1 << 62, 1, "1e-9"), (2_000, 1, "0.5")] {
@@ -216,7 +218,8 @@ fn corners_are_answered() {
     assert!(plan.probes > 3 && plan.textbook().is_ok(), "{plan:?}");
 }
 
-/// What the textbook claims is its own formula, for odd and even numbers of probes.
+/// Tests that the rate claimed by the textbook plan is that of its formula, for odd and even
+/// numbers of probes.
 #[test]
 fn the_textbook_claims_what_its_formula_says() {
     for (items, p) in [(1_000, "1%"), (1_000, "0.1%"), (77, "1e-4"), (100_000, "1e-6"), (5, "0.3")] {
@@ -227,7 +230,8 @@ fn the_textbook_claims_what_its_formula_says() {
     }
 }
 
-/// Ends that are known to keep a rate are not above it: ties, whose rates an `f64` holds exactly.
+/// Tests that the upper end of a rate that is met with equality is not above the requested rate.
+/// These rates are `f64` numbers.
 #[test]
 fn a_tie_ends_at_its_rate() {
     for (items, p) in [(1u64, "0.5"), (2, "0.75"), (3, "0.875"), (4, "0.9375")] {
@@ -238,7 +242,7 @@ fn a_tie_ends_at_its_rate() {
     }
 }
 
-/// The plan's own decision, by the law's.
+/// Whether the plan meets the rate with the floor, as decided by its law.
 fn meets_with_floor(plan: &Plan, p: &str) -> bool {
     let law = plan.scheme.law(plan.bits, plan.probes).expect("in range");
     law.meets(plan.items, &rate(p), 128).expect("cheap") && plan.fpr.ln_upper <= rate(p).ln() + 1e-12
@@ -262,7 +266,7 @@ fn peers_failing_cases() {
     }
 }
 
-/// Its time, half a millisecond, is the benchmark's to show.
+/// Tests a plan for 10^10 items at 1e-15. The benchmark measures its time, half a millisecond.
 #[test]
 fn the_largest_plan() {
     let plan = plan(10_000_000_000, "1e-15");
@@ -270,7 +274,8 @@ fn the_largest_plan() {
     assert!(misses(Variant::Standard, plan.bits - 1, plan.items, plan.probes, &exact(&rate("1e-15"))), "{plan:?}");
 }
 
-/// The message names what was asked and the smallest rate that can be had.
+/// Asserts that the request is refused with a message that contains the expected parts, such as the
+/// request and the smallest possible rate.
 fn refused(target: Target, expected: &[&str]) -> Error {
     let error = Plan::new(&target).expect_err("impossible");
     let message = error.to_string();
@@ -338,8 +343,8 @@ fn too_little_is_named() {
     assert!(matches!(refused(none.probes(5), &["items"]), Error::Underdetermined { .. }));
 }
 
-/// The last convergents of a continued fraction that words hold: as near to it as 2^-120, on both
-/// sides.
+/// The last convergents of the continued fraction of `exact` with one-word terms. These fractions
+/// are within 2^-120 of the exact number, on both sides.
 fn nearest_fractions(exact: &BigRational) -> Vec<(u64, u64)> {
     let (mut rest, mut all) = (exact.clone(), Vec::new());
     let (mut top, mut bottom) = ((BigInt::from(0), BigInt::from(1)), (BigInt::from(1), BigInt::from(0)));
@@ -353,8 +358,8 @@ fn nearest_fractions(exact: &BigRational) -> Vec<(u64, u64)> {
     }
 }
 
-/// Fractions that no bracket of a hundred digits tells from the rate: those above it are met, and
-/// those below are not, because neither is a tie.
+/// Tests fractions that no bracket of a hundred digits separates from the rate. Those above the
+/// rate are met and those below are not, because none of them is a tie.
 #[test]
 fn near_ties_are_no_ties() {
     let binomial = |n: u64, x: u64, p: &BigRational| {

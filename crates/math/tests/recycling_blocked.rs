@@ -1,5 +1,5 @@
-//! Recycling in lines: proven brackets against every state of tiny filters and of many tiny lines,
-//! and against filters of real lines run bit by bit.
+//! Tests blocked recycling filters: proven brackets are compared with the enumeration of all states
+//! of tiny filters, and with bit-by-bit simulations of filters with 512-bit blocks.
 
 mod common;
 
@@ -11,21 +11,23 @@ use std::collections::BTreeMap;
 use truebloom_math::recycling::{BlockedDesign, Design, LongRun, Mode, blocked_capacity, blocked_min_bits, capacity, min_bits};
 use truebloom_math::{BLOCK_BITS, MAX_BLOCKED_PROBES, Rate};
 
-/// When a cycle goes on, from (weight of all lines, set bits of all lines).
+/// Whether a cycle continues, given the total weight and the total number of set bits of all
+/// blocks.
 type GoesOn<'a> = &'a dyn Fn(u128, u64) -> bool;
 
-/// Lines by their number of set bits: how many have 0, 1, ..
+/// The number of blocks that have 0, 1, .. set bits.
 type Lines = Vec<u64>;
 
 struct Chain {
     items: BigRational,
     average: BigRational,
-    /// The highest rate that is met.
+    /// The highest rate that occurs during the cycle.
     worst: BigRational,
 }
 
-/// All states of a cycle, from the empty filter up: a state is left for good by an item that sets a
-/// bit, so each is visited `inflow / (1 - rate)` times. Exact fractions.
+/// Visits all states of a cycle, starting with the empty filter. An item that sets a bit leaves the
+/// state for good, so each state is visited `inflow / (1 - rate)` times on average. Exact
+/// fractions.
 fn chain(design: &BlockedDesign, goes_on: GoesOn) -> Chain {
     let (m, k, blocks) = (design.block_bits(), design.probes(), design.blocks());
     let weights = design.weights();
@@ -56,7 +58,7 @@ fn chain(design: &BlockedDesign, goes_on: GoesOn) -> Chain {
     Chain { average: passed / &items, items, worst }
 }
 
-/// The law of newly set bits when k draws fall on m bits of which some are set.
+/// The law of the number of newly set bits when k draws fall on m bits, of which `ones` are set.
 fn occupied(m: u64, k: u32, ones: u64) -> Vec<BigRational> {
     let mut law = vec![BigRational::zero(); (m - ones) as usize + 1];
     law[0] = BigRational::one();
@@ -70,7 +72,7 @@ fn occupied(m: u64, k: u32, ones: u64) -> Vec<BigRational> {
     law
 }
 
-/// The mean over the lines of `(d/m)^k`.
+/// The mean of `(d/m)^k` over the blocks, where d is the number of set bits of a block.
 fn own_rate(lines: &Lines, m: u64, k: u32, blocks: u64) -> BigRational {
     let line = |(d, &count): (usize, &u64)| pow(ratio(d as u64, m), k as usize) * ratio(count, blocks);
     lines.iter().enumerate().map(line).sum()
@@ -84,7 +86,7 @@ fn run(design: &BlockedDesign) -> LongRun {
     design.long_run().expect("in range")
 }
 
-/// Are both in their brackets?
+/// Whether both values are within their brackets.
 fn holds(run: &LongRun, items: &BigRational, average: &BigRational) -> bool {
     let between = |lower: f64, x: &BigRational, upper: f64| of_f64(lower) <= *x && *x <= of_f64(upper);
     between(run.items_per_cycle.lower, items, run.items_per_cycle.upper) && between(run.fpr.lower, average, run.fpr.upper)
@@ -106,8 +108,8 @@ fn every_state_of_tiny_filters() {
     assert!(narrow > 8, "the brackets say nothing: {narrow}");
 }
 
-/// A recycle at what a mean fill says, in place of the mean over lines, is not the one that is
-/// modelled.
+/// Tests that the model distinguishes a filter that recycles by its mean fill from one that
+/// recycles by the mean rate over its blocks.
 #[test]
 fn the_shortcut_of_the_mean_fill_is_caught() {
     let design = design(40, 2, 2, 0.3);
@@ -118,8 +120,8 @@ fn the_shortcut_of_the_mean_fill_is_caught() {
     assert!(!holds(&run, &wrong.items, &wrong.average), "{run:?} {} {}", wrong.items, wrong.average);
 }
 
-/// One line is the unblocked filter, whose walk is exact: it goes on at the limit itself. A recycle
-/// that does not is caught.
+/// Tests that one block behaves like the unblocked filter, which has exact results. A cycle
+/// continues at the limit itself; the test rejects a filter that does not.
 #[test]
 fn one_line_is_the_standard_design() {
     for (bits, probes, sigma) in [(16u64, 2u32, 7u64), (32, 1, 20), (64, 3, 32), (8, 2, 1)] {
@@ -136,7 +138,7 @@ fn one_line_is_the_standard_design() {
     }
 }
 
-/// A filter of 512-bit lines, run bit by bit, whose cycles begin anew with fresh randomness.
+/// A filter of 512-bit blocks, simulated bit by bit. Every cycle has new random numbers.
 struct Simulated {
     lines: Vec<[u64; 8]>,
     state: u64,
@@ -156,7 +158,8 @@ impl Simulated {
         ((u128::from(z ^ (z >> 31)) * u128::from(range)) >> 64) as u64
     }
 
-    /// Items of a cycle, the sum of the rates they met, and the highest of these.
+    /// Runs one cycle. Returns the number of items, the sum of the rates at which they arrived, and
+    /// the highest of these rates.
     fn cycle(&mut self, design: &BlockedDesign, goes_on: GoesOn) -> (f64, f64, f64) {
         let weights = design.weights();
         self.lines = vec![[0; 8]; design.blocks() as usize];
@@ -179,8 +182,9 @@ impl Simulated {
         (items, passed, worst)
     }
 
-    /// Items per cycle, average rate, and the highest rate met. The average is a ratio of means;
-    /// its error is that of `passed - average items`.
+    /// Runs cycles. Returns the items per cycle, the average rate, and the highest rate that
+    /// occurred. The average is a ratio of means; its standard error is that of
+    /// `passed - average items`.
     fn cycles(&mut self, design: &BlockedDesign, cycles: usize, goes_on: GoesOn) -> (Estimate, Estimate, f64) {
         let seen: Vec<(f64, f64, f64)> = (0..cycles).map(|_| self.cycle(design, goes_on)).collect();
         let n = cycles as f64;
@@ -193,15 +197,16 @@ impl Simulated {
     }
 }
 
-/// Whether an estimate of this kind, with 5.5 standard errors either way, can be in a bracket: of
-/// eight comparisons with a bracket whose very end is the truth, one fails in three million seeds.
+/// Whether an estimate is consistent with a bracket, up to 5.5 standard errors on either side. Even
+/// if the true value is an end of the bracket, one of eight comparisons fails for only one in three
+/// million seeds.
 fn agrees(estimate: &Estimate, lower: f64, upper: f64) -> bool {
     estimate.mean + 5.5 * estimate.error >= lower && estimate.mean - 5.5 * estimate.error <= upper
 }
 
-/// Alpha 1e-6 for all comparisons together. Power: the shortcut of the mean fill in 1,024 lines,
-/// which moves the average by a fifth and the items by 3%, is rejected, and so are a probe more and
-/// a limit a tenth higher.
+/// The probability of a false alarm is 1e-6 for all comparisons together. The test has the power to
+/// reject the approximation by the mean fill in 1,024 blocks, which changes the average by a fifth
+/// and the items by 3%. It also rejects one more probe, and a limit that is a tenth higher.
 #[test]
 fn simulated_filters() {
     for (lines, probes, limit, cycles) in
@@ -280,7 +285,8 @@ fn memory_for_so_many_items() {
     assert_eq!(blocked_min_bits(1e18, &rate("1e-6")).expect("in range"), None);
 }
 
-/// At most a tenth more bits than the standard design for the same items.
+/// Tests that the blocked design needs at most a tenth more bits than the standard design for the
+/// same items.
 #[test]
 fn worth_it() {
     for (items, asked, worth) in [(1e7, "1%", true), (1e7, "1e-3", true), (1e7, "1e-6", false), (700.0, "1e-3", false)] {
@@ -299,14 +305,14 @@ fn worth_it() {
 fn what_is_refused() {
     let error = |bits, block_bits, probes, limit| BlockedDesign::new(bits, block_bits, probes, limit).map(|_| ()).unwrap_err().to_string();
     assert_eq!(error(513, 512, 5, 0.1), "bits is 513, but must be a multiple of 512, so that blocks are whole");
-    assert_eq!(error(512, 512, 33, 0.1), "probes is 33, but must be at most 32 in a line");
+    assert_eq!(error(512, 512, 33, 0.1), "probes is 33, but must be at most 32 in a block");
     assert_eq!(error(1 << 20, 1 << 20, 3, 0.1), "block_bits is 1048576, but must be at most 65536");
     for limit in [0.0, 1.0, -1.0, f64::NAN, 1e-16] {
         assert!(error(512, 512, 3, limit).ends_with("but must be a rate from 1e-15 to 0.999"), "{limit}");
     }
     assert!(blocked_capacity(512, &rate("50%")).expect("in range").is_some());
-    assert_eq!(blocked_capacity(511, &rate("1%")).unwrap_err().to_string(), "bits is 511, but must be at least a line of 512");
-    let least = "fpr is 1e-14, but must be at least 1e-9 in lines, which take nearly twice the bits there";
+    assert_eq!(blocked_capacity(511, &rate("1%")).unwrap_err().to_string(), "bits is 511, but must be at least 512, the size of a block");
+    let least = "fpr is 1e-14, but must be at least 1e-9 for the blocked layout, which takes nearly twice the bits at lower rates";
     assert_eq!(blocked_capacity(1 << 20, &rate("1e-14")).unwrap_err().to_string(), least);
     assert_eq!(blocked_min_bits(1e6, &rate("1e-14")).unwrap_err().to_string(), least);
     for (high, limit) in [("0.8", 0.98..0.999), ("0.98", 0.999..1.0), ("0.9999999999999999", 0.999..1.0)] {
@@ -316,7 +322,8 @@ fn what_is_refused() {
     assert!(blocked_min_bits(0.0, &rate("1%")).is_err() && blocked_min_bits(f64::NAN, &rate("1%")).is_err());
 }
 
-/// Of any size and at any limit a proven bracket: nothing panics, takes long or is empty.
+/// Tests that there is a proven bracket for any size and any limit: no call panics, takes long or
+/// returns an empty bracket.
 #[test]
 fn ends_of_the_ranges() {
     for blocks in [1u64, 2, 1 << 47] {

@@ -1,5 +1,6 @@
-//! Recycling filters run bit by bit. Seeds are fixed; intervals are 99.99% wide (half as wide again
-//! as the 99% ones), so that of some forty comparisons one fails in about 250 seeds.
+//! Simulates recycling filters bit by bit, and compares the results with the models. Seeds are
+//! fixed, and intervals have a confidence of 99.99% (one and a half times the width of 99%
+//! intervals). So about one in 250 seeds makes one of some forty comparisons fail.
 
 use std::collections::HashSet;
 use truebloom_math::recycling::{
@@ -45,10 +46,10 @@ fn every_mode_as_modelled() {
     }
 }
 
-/// No hits, or a few, have an exact interval: not "0 to 0", which the model was called outside of.
-/// Of 64 runs with a few hits at most 4 miss the model (each does with at most 1%, so 5 or more
-/// have a chance below 6e-4), and those without a hit end where 0 of this many has a chance of half
-/// a percent.
+/// Tests that few or no hits give an exact interval. (An approximate interval from 0 to 0 would
+/// exclude the model.) In at most 4 of 64 runs with a few hits, the interval misses the model: each
+/// misses with probability at most 1%, so 5 or more have a probability below 6e-4. Without a hit,
+/// the upper end is the rate at which no hit has a probability of half a percent.
 #[test]
 fn few_hits_have_an_exact_interval() {
     let (mut none, mut outside) = (0, 0);
@@ -67,7 +68,7 @@ fn few_hits_have_an_exact_interval() {
     assert!((16..64).contains(&none) && outside <= 4, "{none} without a hit, {outside} outside");
 }
 
-/// A model of another sigma is rejected: the comparison above can fail.
+/// Tests that a model with another sigma is rejected, so the comparison above has power.
 #[test]
 fn a_wrong_model_is_rejected() {
     let design = |sigma| Design::new(60, 3, sigma, Mode::two_phase()).expect("a design");
@@ -76,7 +77,8 @@ fn a_wrong_model_is_rejected() {
     assert!((seen.instance.value - wrong).abs() > 2.0 * (seen.instance.upper - seen.instance.lower));
 }
 
-/// Sets of items beside a count of bits: is the item that came `gap` new ones ago still in a set?
+/// Simulates a filter along with the sets of items that it holds. Returns the share of items that
+/// are in no set after `gap` further new items.
 fn forgotten_share(mode: Mode, gap: u64, items: u64) -> f64 {
     let (bits, probes, sigma) = (12u64, 2u64, 5);
     let mut state = 99u64;
@@ -116,8 +118,9 @@ fn forgotten_share(mode: Mode, gap: u64, items: u64) -> f64 {
     gone as f64 / (items - gap) as f64
 }
 
-/// Forgetting of every mode at gaps from 0 on. Correlated over a cycle of some four items, so a
-/// deviation is at most about sqrt(4 / items) / 2 = 0.002; five of them are allowed.
+/// Tests forgetting in every mode for gaps from 0 on. The results are correlated over a cycle of
+/// about four items, so the standard deviation is at most about sqrt(4 / items) / 2 = 0.002. Five
+/// standard deviations are allowed.
 #[test]
 fn forgetting_as_modelled() {
     for mode in modes() {
@@ -132,7 +135,7 @@ fn forgetting_as_modelled() {
     }
 }
 
-/// The brackets by mean and variance enclose the law where both are known.
+/// Tests that the brackets by mean and variance enclose the exact law where both are available.
 #[test]
 fn large_filters_forget_within_bounds() {
     for mode in [Mode::default(), Mode::two_phase()] {
@@ -149,8 +152,8 @@ fn large_filters_forget_within_bounds() {
     }
 }
 
-/// Popular items: first arrivals of a uniform population are as good as new ones, and the other two
-/// ways to count give less (the paper's appendix).
+/// Tests streams with popular items. First arrivals of a uniform population have the same rate as
+/// new items, and the other two ways to count give less (see the paper's appendix).
 #[test]
 fn popular_items() {
     let design = Design::new(200, 4, 100, Mode::default()).expect("a design");
@@ -165,7 +168,7 @@ fn popular_items() {
     assert!(simulate(&design, Stream::Fading { mean: 0.1 }, 10_000, 1).is_err());
 }
 
-/// Averages over laws of the gap against plain sums, and times against Poisson's law.
+/// Compares averages over laws of the gap with plain sums, and times with Poisson's law.
 #[test]
 fn forgetting_averaged() {
     let law = Design::new(300, 3, 150, Mode::two_phase()).and_then(|design| design.forgetting()).expect("in range");
@@ -195,8 +198,8 @@ fn gains_over_a_fixed_interval() {
     assert!(nothing.two_phase.is_none() && nothing.gain_two_phase().is_none());
 }
 
-/// The filter itself, beside what it must do: it knows what its frozen filter holds, and every
-/// cycle begins with no bit and no item.
+/// Tests the simulated filter: it recognizes the items of its frozen filter, and every cycle begins
+/// without bits and items.
 #[test]
 fn the_simulated_filter_keeps_its_word() {
     // Positions of 2^20 that do not meet: a cycle ends with the item that sets the fifth bit, and
@@ -222,9 +225,9 @@ fn the_simulated_filter_keeps_its_word() {
     assert!((6..9).all(|item| !filter.offer(item)));
 }
 
-/// A filter that remembers all: nothing is ever forgotten, however many items came for the first
-/// time, and no cycle ends, so that nothing is known of the length of one but that it is positive.
-/// Where nothing came again nothing is known of forgetting.
+/// Tests a filter that forgets nothing. Its forgotten share is 0 for any stream with repeats. No
+/// cycle ends, so the length of a cycle has no upper bound. In a stream without repeats, nothing is
+/// known about forgetting.
 #[test]
 fn a_perfect_filter_forgets_nothing() {
     struct Perfect(HashSet<u64>);
@@ -244,8 +247,8 @@ fn a_perfect_filter_forgets_nothing() {
     assert_eq!((seen.value, seen.lower, seen.upper), (0.0, 0.0, 1.0));
 }
 
-/// A few cycles have an exact interval: at its upper end this many or more have a chance of half a
-/// percent.
+/// Tests that a few cycles give an exact interval. At its upper end, at least this many cycles have
+/// a probability of half a percent.
 #[test]
 fn a_few_cycles_have_an_exact_interval() {
     let design = Design::new(20_000, 2, 10_000, Mode::default()).expect("a design");

@@ -1,5 +1,5 @@
-//! Rates and sizes of unions and intersections, and the moments of one filter's own rate, against
-//! every outcome counted.
+//! Compares the rates and sizes of unions and intersections, and the moments of one filter's rate,
+//! with an enumeration of all outcomes.
 
 mod common;
 
@@ -11,7 +11,7 @@ use num_traits::{One, Signed, ToPrimitive, Zero};
 use truebloom_math::sets::{self, Interval, SetOp};
 use truebloom_math::{Variant, false_positives, rate_moments};
 
-/// The probability of every filter, by counting.
+/// The probability of every filter, computed by counting.
 fn filters(variant: Variant, bits: u64, probes: u32, items: u64) -> Vec<BigRational> {
     let hashes = oracle::hashes(variant, bits, probes);
     let mut ways = vec![BigInt::zero(); 1 << bits];
@@ -27,7 +27,7 @@ fn filters(variant: Variant, bits: u64, probes: u32, items: u64) -> Vec<BigRatio
     ways.into_iter().map(|count| BigRational::new(count, outcomes.clone())).collect()
 }
 
-/// The share of hashes within each filter.
+/// The rate of each filter, which is the share of all hashes that it contains.
 fn own_rates(variant: Variant, bits: u64, probes: u32) -> Vec<BigRational> {
     let hashes = oracle::hashes(variant, bits, probes);
     (0..1u32 << bits).map(|filter| ratio(hashes.iter().filter(|&hash| hash & !filter == 0).count() as u64, hashes.len() as u64)).collect()
@@ -66,7 +66,8 @@ fn unions_and_intersections_counted() {
     assert!(cases > 300);
 }
 
-/// Past enumeration: the mixture over distinct positions, its parts by the occupancy chain.
+/// Tests sizes that are too large for an enumeration. The reference is the mixture over distinct
+/// positions, whose parts come from the occupancy chain.
 #[test]
 fn intersections_by_the_chain() {
     for (bits, probes, items) in [(40u64, 5u32, [3u64, 6]), (64, 20, [2, 3]), (30, 40, [1, 2]), (100, 8, [9, 1])] {
@@ -88,7 +89,7 @@ fn intersections_by_the_chain() {
     assert!(found.value > product && found.value < product * 1.000_001 && found.upper.to_bits() - found.lower.to_bits() <= 2);
 }
 
-/// `(found - truth) / truth`, at most `allowed`.
+/// Asserts that the relative error `(found - truth) / truth` is at most `allowed`, and returns it.
 fn close(found: f64, truth: &BigRational, allowed: f64, context: &str) -> f64 {
     if truth.is_zero() {
         assert_eq!(found, 0.0, "{context}");
@@ -133,8 +134,8 @@ fn moments_of_the_own_rate_and_of_hits_counted() {
     println!("worst relative errors of Var R, E[R (1-R)], Var hits: {worst:?}");
 }
 
-/// Sizes past enumeration, by the occupancy chain; and the digits left at real sizes, where the
-/// variance is a difference of nearly equal numbers.
+/// Tests sizes that are too large for an enumeration, with the occupancy chain. Also tests the
+/// digits that remain at real sizes, where the variance is a difference of nearly equal numbers.
 #[test]
 fn second_moments_by_the_chain() {
     for (bits, items, probes) in [(30u64, 4u64, 5u32), (40, 3, 9), (20, 2, 13), (64, 12, 4)] {
@@ -191,8 +192,8 @@ fn sizes_from_counts() {
     assert!(sets::sizes(Variant::Partitioned, 7, 2, 1, 1, 1).is_err());
 }
 
-/// Every consistent triple of sizes in every small box lies within the answer; no answer means no
-/// triple.
+/// Tests for small ranges of sizes that the answer contains every consistent triple of sizes, and
+/// that no answer means that there is no such triple.
 #[test]
 fn intervals_cover_every_consistent_triple() {
     let mut random = oracle::SplitMix64(7);

@@ -1,5 +1,5 @@
-//! How rates depend on bits, items and probes: what is proven and what is only observed. The
-//! conjectures of the papers that are false are in `tests/errata`.
+//! Tests how rates depend on bits, items and probes, and distinguishes what is proven from what is
+//! only observed. False conjectures of the papers are in `tests/errata`.
 
 mod common;
 
@@ -20,8 +20,8 @@ fn no_items_have_no_best_probes() {
     }
 }
 
-/// Proven by coupling (docs/design/planning.md): at fixed probes the rate falls with the bits and
-/// rises with the items.
+/// Tests that the rate falls with the number of bits and rises with the number of items, for a
+/// fixed number of probes. Coupling proves this in general (docs/design/planning.md).
 #[test]
 fn monotone_in_bits_and_items() {
     for variant in Variant::ALL {
@@ -39,7 +39,8 @@ fn monotone_in_bits_and_items() {
     }
 }
 
-/// The same at sizes where only brackets tell, by ends that do not overlap.
+/// Tests at large sizes that neighbouring numbers of bits or items have brackets that do not
+/// overlap.
 #[test]
 fn brackets_separate_neighbours() {
     for variant in Variant::ALL {
@@ -54,8 +55,8 @@ fn brackets_separate_neighbours() {
     }
 }
 
-/// Observed for all small sizes, never used as a fact: the standard and classic rate falls with the
-/// probes to its minimum, then rises.
+/// Tests an observation for small sizes that the crate never relies on: as the number of probes
+/// grows, the standard and classic rates fall to a minimum and then rise.
 #[test]
 fn unimodal_in_probes() {
     for variant in [Variant::Standard, Variant::Classic] {
@@ -71,7 +72,8 @@ fn unimodal_in_probes() {
     }
 }
 
-/// The best probes and their ties, against every number of probes in exact fractions.
+/// Compares the best numbers of probes and their ties with a search over every number of probes in
+/// exact fractions.
 #[test]
 fn best_probes_by_brute_force() {
     for variant in Variant::ALL {
@@ -104,7 +106,8 @@ fn ties_are_found_exactly() {
     assert_eq!(best(Variant::Classic, 1, 1), [1]);
 }
 
-/// Past ln 2 items per bit, one probe is best, also where all rates are 1 to every digit of an f64.
+/// Tests that one probe is best above ln 2 items per bit, even where all rates are 1 to every digit
+/// of an `f64`.
 #[test]
 fn one_probe_is_best_past_saturation() {
     for variant in Variant::ALL {
@@ -114,8 +117,8 @@ fn one_probe_is_best_past_saturation() {
     }
 }
 
-/// The partitioned rate at its best probes is not monotone in the bits, so its smallest size is
-/// checked against all smaller ones.
+/// Compares the smallest size with all smaller sizes, because the rate of a partitioned filter at
+/// its best number of probes is not monotone in the bits.
 #[test]
 fn fewest_bits_by_brute_force() {
     for variant in Variant::ALL {
@@ -172,7 +175,7 @@ fn most_items_by_brute_force() {
     }
 }
 
-/// Bloom's own formula is the exact rate of equal slices.
+/// Tests that Bloom's own formula is the exact rate for equal slices.
 #[test]
 fn equal_slices_are_blooms_formula() {
     for (bits, items, probes) in [(12u64, 3usize, 4u32), (30, 7, 5), (14, 9, 7)] {

@@ -1,9 +1,9 @@
-//! What filters take to be sent.
+//! Tests the numbers of bits that are needed to transmit filters.
 
 use truebloom_math::{Plan, Target, entropy_bits};
 
-/// With fewer probes it falls, down to `n (log2(1/p) + 1/ln 2)`, and the memory grows; the plan
-/// chosen is the first that fits.
+/// With fewer probes, the number of transmitted bits falls down to `n (log2(1/p) + 1/ln 2)`, while
+/// the memory grows. The planner must choose the first plan that fits.
 #[test]
 fn fewer_probes_are_smaller_to_send() {
     for (items, text) in [(10_000u64, "1%"), (100_000, "0.1%")] {
@@ -29,7 +29,8 @@ fn fewer_probes_are_smaller_to_send() {
     }
 }
 
-/// The entropy is above `log2 C(m, ones)`, by no more than half of its logarithm and a bit.
+/// Tests that the entropy is above `log2 C(m, ones)`, by no more than half of its logarithm and one
+/// bit.
 #[test]
 fn the_entropy_is_that_of_the_arrangements() {
     let ln_factorial = |n: u64| (1..=n).map(|n| (n as f64).ln()).sum::<f64>();

@@ -1,5 +1,5 @@
-//! The reference vectors: 32 digits from exact fractions and multiple-precision sums, computed
-//! independently of this crate.
+//! Compares rates with the reference vectors: 32 digits from exact fractions and multiple-precision
+//! sums, computed independently of this crate.
 
 mod common;
 
@@ -12,13 +12,13 @@ use truebloom_math::{Approximation, Fpr, Method, Variant, efficiency, max_items,
 
 const WIDTH: f64 = 1e-12;
 
-/// What the vectors round away in their last digit.
+/// The largest rounding error of a vector's last digit.
 fn rounding(value: &BigRational) -> BigRational {
     value * BigRational::new(1.into(), BigInt::from(BigUint::from(10u8).pow(31)))
 }
 
-/// Holds a bracket against a vector: it must enclose it and be narrow, by value where it is a
-/// normal f64 and by logarithm always. Returns the relative error of `value`.
+/// Asserts that a bracket encloses the vector and is narrow. The width is checked for the value if
+/// it is a normal `f64`, and for the logarithm in any case. Returns the relative error of `value`.
 fn hold(fpr: &Fpr, expected: &str, ln: Option<&str>, row: &Value) -> f64 {
     let truth = fraction(expected);
     let slack = rounding(&truth);

@@ -3,7 +3,7 @@
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
 use std::ops::Range;
 
-/// How values are mapped to positions.
+/// The mapping from values to positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Scale {
@@ -35,14 +35,14 @@ impl Axis {
         Axis { label: label.into(), scale: Scale::Log, range: None, names: Vec::new() }
     }
 
-    /// Creates an axis for things with names: the first is at 0, the next at 1 and so on.
+    /// Creates an axis for named categories: the first is at 0, the next at 1, and so on.
     #[must_use]
     pub fn named(label: impl Into<String>, names: Vec<String>) -> Axis {
         Axis { names, ..Axis::linear(label) }
     }
 
-    /// Sets the range from one value to a larger one. The curves are cut off at its ends. By
-    /// default, the axis covers all data.
+    /// Sets the range of the axis, from `low` to `high`; `high` must be larger than `low`. The
+    /// curves are cut off at the ends of the range. By default, the axis covers all data.
     #[must_use]
     pub fn between(self, low: f64, high: f64) -> Axis {
         Axis { range: Some((low, high)), ..self }
@@ -53,7 +53,7 @@ impl Axis {
         value.abs() <= FARTHEST && (self.scale == Scale::Linear || value >= f64::MIN_POSITIVE)
     }
 
-    /// The axis for data between these two values, with as many labels as fit. `fits` gets all
+    /// The axis for data between `low` and `high`, with as many labels as fit. `fits` gets all
     /// labels and returns whether they fit.
     pub(crate) fn coordinate(&self, (low, high): (f64, f64), fits: impl Fn(&[String]) -> bool) -> Coordinate {
         if !self.names.is_empty() {
@@ -96,7 +96,7 @@ impl Axis {
 
 const FARTHEST: f64 = 1e300;
 
-/// Adds a margin on both sides. If there is only one value, adds a range around it.
+/// Adds a margin on both sides or, if there is only one value, a range around it.
 fn widened(scale: Scale, low: f64, high: f64) -> (f64, f64) {
     match scale {
         Scale::Log => {
@@ -120,7 +120,7 @@ pub(crate) struct Ticks {
 
 /// The largest number of labels of an axis.
 const MOST_LABELS: u32 = 9;
-/// The smallest number of labels, for an axis with little room.
+/// The smallest number of labels, used if the axis has little room.
 const FEWEST_LABELS: u32 = 2;
 
 /// Multiples of 1, 2 or 5 times a power of ten; there are about `most` labels.
@@ -134,9 +134,9 @@ fn linear_ticks(low: f64, high: f64, most: u32) -> Ticks {
     Ticks { labelled: (first..=last.min(first + 100)).map(at).collect(), minor: Vec::new() }
 }
 
-/// The ticks are powers of ten. If there are only a few, multiples of them are added, such as twice
-/// and five times each power. For a range of less than about a decade, the ticks are at equal
-/// distances instead.
+/// Ticks at powers of ten. If there are only a few powers, some of their multiples are added, such
+/// as twice and five times each power. For a range of less than about a decade, the ticks are at
+/// equal distances instead.
 fn log_ticks(low: f64, high: f64, most: u32) -> Ticks {
     let (first, last) = (low.log10().floor() as i32, high.log10().ceil() as i32);
     let inside = |value: &f64| (low * (1.0 - 1e-9)..=high * (1.0 + 1e-9)).contains(value);
@@ -162,12 +162,13 @@ fn log_ticks(low: f64, high: f64, most: u32) -> Ticks {
     Ticks { minor: minor.into_iter().filter(|value| !labelled.contains(value)).collect(), labelled }
 }
 
-/// The floating-point number nearest to the decimal; a product would not always give it.
+/// The floating-point number nearest to the decimal; multiplying by a power of ten would not always
+/// give this number.
 fn decimal(digit: f64, exponent: i32) -> f64 {
     format!("{digit}e{exponent}").parse().unwrap_or(f64::NAN)
 }
 
-/// How all ticks of an axis are written.
+/// The notation of all ticks of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Notation {
     /// The ticks are written as plain numbers, in groups of three digits.
@@ -209,7 +210,7 @@ impl Notation {
     }
 }
 
-/// The mantissa and the exponent of the decimal form.
+/// The mantissa and the exponent of the decimal form of a number.
 fn parts(value: f64) -> (String, i32) {
     let text = format!("{value:e}");
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
@@ -261,7 +262,7 @@ impl Coordinate {
         self.names.get(value as usize).cloned().unwrap_or_else(|| self.notation.label(value))
     }
 
-    /// The value limited to the range, so that nothing is drawn beyond the edge.
+    /// The value, limited to the range of the axis, so that nothing is drawn beyond the edge.
     pub(crate) fn clamped(&self, value: f64) -> f64 {
         value.clamp(self.low, self.high)
     }
@@ -281,7 +282,7 @@ impl Coordinate {
         }
     }
 
-    /// The value below which this share of the axis lies.
+    /// The value at this share of the axis's length.
     pub(crate) fn at_share(&self, share: f64) -> f64 {
         let value = match self.scale {
             Scale::Linear => self.low + share * (self.high - self.low),
@@ -324,7 +325,8 @@ impl ValueFormatter<f64> for Coordinate {
 mod tests {
     use super::*;
 
-    /// All ticks of an axis use one notation: if one tick needs a notation, all ticks have it.
+    /// Tests that all ticks of an axis use one notation: if one tick needs a notation, all ticks
+    /// use it.
     #[test]
     fn ticks_of_an_axis_are_written_alike() {
         let labels = |axis: Axis, low: f64, high: f64| {
@@ -361,7 +363,7 @@ mod tests {
         }
     }
 
-    /// Every range has between two and twelve labels, all of them inside the range.
+    /// Tests that every range has between two and twelve labels, all of them inside the range.
     #[test]
     fn every_range_has_ticks() {
         for low in [1e-300, 3.3e-43, 1e-9, 0.0215, 0.97, 1.0, 640.0, 9.9e8] {
@@ -384,8 +386,8 @@ mod tests {
         assert_eq!(linear_ticks(0.1, 0.3, 9).labelled, [0.1, 0.15, 0.2, 0.25, 0.3]);
     }
 
-    /// With little room there are fewer labels, but at least two; with enough room, there are as
-    /// many as usual.
+    /// Tests that a narrow axis has fewer labels, but at least two, and that a wide axis has the
+    /// usual number.
     #[test]
     fn labels_fit_their_room() {
         for axis in [Axis::linear("items"), Axis::log("rate")] {
@@ -403,7 +405,7 @@ mod tests {
         }
     }
 
-    /// However narrow the range of the data is, they fill the axis.
+    /// Tests that the data fill the axis, however narrow their range is.
     #[test]
     fn axes_are_as_wide_as_their_data() {
         for ratio in [1.001, 1.02, 1.5, 1e3] {

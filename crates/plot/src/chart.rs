@@ -1,4 +1,4 @@
-//! Charts: axes, series and marks together.
+//! Charts, which combine axes, series and marks.
 
 use crate::{Axis, Error, Mark, Series};
 
@@ -15,7 +15,7 @@ pub struct Chart {
 }
 
 impl Chart {
-    /// Creates a chart without curves. The title says what the chart shows.
+    /// Creates a chart without curves. The title states what the chart shows.
     #[must_use]
     pub fn new(title: impl Into<String>, x: Axis, y: Axis) -> Chart {
         Chart { title: title.into(), note: String::new(), x, y, series: Vec::new(), marks: Vec::new(), size: (720, 440) }
@@ -27,8 +27,8 @@ impl Chart {
         Chart { title: title.into(), ..self }
     }
 
-    /// Sets a note below the title, for example about sizes, seeds, or the origin of numbers. It is
-    /// wrapped to the width of the chart.
+    /// Sets a note below the title, for example about sizes, seeds, or the source of the data. The
+    /// note is wrapped to the width of the chart.
     #[must_use]
     pub fn note(self, note: impl Into<String>) -> Chart {
         Chart { note: note.into(), ..self }

@@ -2,7 +2,7 @@
 //!
 //! The curves use the colours of Okabe and Ito, which colour-blind people can distinguish. Each
 //! colour is darkened or lightened until it has a contrast of at least 3 to 1 with its page. All
-//! colours are fixed in advance, so one style sheet serves any number of charts.
+//! colours are known in advance, so one style sheet serves any number of charts.
 
 use plotters::style::RGBColor;
 use std::fmt::Write;
@@ -57,8 +57,8 @@ pub(crate) fn all() -> Vec<Pair> {
     pairs
 }
 
-/// Style rules that replace each colour on a dark page. They override presentation attributes,
-/// regardless of specificity.
+/// Style rules that replace each colour on a dark page. These rules override presentation
+/// attributes, regardless of specificity.
 pub(crate) fn dark_rules(pairs: &[Pair]) -> String {
     let hex = |(r, g, b): (u8, u8, u8)| format!("#{r:02X}{g:02X}{b:02X}");
     let mut rules = String::new();
@@ -96,8 +96,8 @@ mod tests {
         }
     }
 
-    /// Brettel's simulation, in its usual short form, shows how people who lack one kind of cone
-    /// see colours. The first four curves must stay distinguishable; few charts have more.
+    /// Tests that the first four curves remain distinguishable to people who lack one kind of cone,
+    /// by Brettel's simulation in its usual short form. Few charts have more curves.
     #[test]
     fn curves_differ_for_those_who_see_fewer_colours() {
         let seen: [[[f64; 3]; 3]; 3] = [

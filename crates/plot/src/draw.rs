@@ -1,9 +1,9 @@
-//! Drawing a chart as SVG.
+//! Draws a chart as SVG.
 //!
 //! The drawing library places points at whole pixels, which turns flat curves into steps. So
 //! everything is drawn ten times as large, and the view box of the document scales it back. The
-//! library draws dashes as hundreds of short lines. Instead, a dashed line is drawn solid, with a
-//! width that encodes its dashes, and the dashes are added when the document is finished.
+//! library draws dashes as hundreds of short lines. Therefore, a dashed line is drawn solid, with a
+//! special width that encodes its dashes. The dashes are added when the document is finished.
 
 use crate::axis::Coordinate;
 use crate::colour::{self, FAINT_GRID, GRID, INK, PAPER, Pair, SOFT_INK};
@@ -83,7 +83,7 @@ const SIDE: i32 = 18;
 const MARGIN: i32 = 6;
 /// The smallest distance between labels.
 const GAP: i32 = 8;
-/// The room for the labels below the chart.
+/// The space for the labels below the chart.
 const FOOT: i32 = 46;
 /// The smallest distance from one label of the vertical axis to the next.
 const LABEL: i32 = 14;
@@ -132,7 +132,7 @@ fn colour_of(series: &Series, number: usize) -> Pair {
     }
 }
 
-/// Draws an entry of the legend: a piece of the curve, and its name.
+/// Draws an entry of the legend: a short piece of the curve, and its name.
 fn sample(root: &Area<'_>, entry: &Entry<'_>, head: i32) -> Result<(), Error> {
     let (x, y) = ((SIDE + entry.x) * FINE, (head + entry.y + ROW / 2) * FINE);
     let pair = colour_of(entry.series, entry.number);
@@ -154,10 +154,10 @@ fn sample(root: &Area<'_>, entry: &Entry<'_>, head: i32) -> Result<(), Error> {
     root.draw(&Text::new(entry.series.name.clone(), at, words(12.0, INK, HPos::Left, VPos::Center))).map_err(failed)
 }
 
-/// An amount that is added to a line's width, in pixels, to mark it as dashed. No other line has
-/// such a width.
+/// An amount in pixels that is added to a line's width to mark the line as dashed. No other line
+/// has such a width.
 const DASHED: f64 = 0.1;
-/// An amount that marks a line as dotted.
+/// An amount that is added to a line's width to mark the line as dotted.
 const DOTTED: f64 = 0.3;
 /// The dash patterns for these widths, in units.
 const DASHES: [(u32, &str); 3] = [
@@ -213,7 +213,7 @@ fn pixel(plot: &Plot<'_, '_>, area: &Area<'_>, at: (f64, f64)) -> (i32, i32) {
     (x - base_x, y - base_y)
 }
 
-/// The parts of a series between its gaps; a gap stands for points that cannot be shown.
+/// The parts of a series between its gaps. A gap represents points that cannot be shown.
 pub(crate) fn pieces<'a>(chart: &'a Chart, series: &'a Series) -> impl Iterator<Item = &'a [(f64, f64, f64)]> {
     series.points.split(|point| !chart.places(point)).filter(|piece| !piece.is_empty())
 }
@@ -264,8 +264,8 @@ fn draw(plot: &mut Plot<'_, '_>, chart: &Chart, (series, number): (&Series, usiz
     Ok(())
 }
 
-/// The parts of a line within both ranges. Between two points, the line is straight, and it is cut
-/// where it crosses an edge.
+/// The parts of a line that are within both ranges. The line is straight between two points, and is
+/// cut where it crosses an edge.
 pub(crate) fn clipped(points: &[(f64, f64, f64)], [x, y]: [&Coordinate; 2]) -> Vec<Vec<(f64, f64)>> {
     if let [(x_only, y_only, _)] = *points {
         return if x.holds(x_only) && y.holds(y_only) { vec![vec![(x_only, y_only)]] } else { Vec::new() };
@@ -297,8 +297,8 @@ pub(crate) fn clipped(points: &[(f64, f64, f64)], [x, y]: [&Coordinate; 2]) -> V
     paths
 }
 
-/// The part of a straight line that is within the unit square, as shares of its length. The result
-/// is `None` if no part is.
+/// The part of a straight line that is within the unit square, as shares of the line's length. The
+/// result is `None` if the line does not meet the square.
 pub(crate) fn inside(from: [f64; 2], to: [f64; 2]) -> Option<(f64, f64)> {
     let (mut start, mut end) = (0.0f64, 1.0f64);
     for (a, b) in from.into_iter().zip(to) {
@@ -317,8 +317,8 @@ pub(crate) fn inside(from: [f64; 2], to: [f64; 2]) -> Option<(f64, f64)> {
     (start < end).then_some((start, end))
 }
 
-/// Draws a point at a pixel. Its shape depends on its series, so that series can be distinguished
-/// without colours.
+/// Draws a point of a series at a pixel. The shape of the point depends on the series, so that
+/// series can be distinguished without colours.
 fn put_point(area: &Area<'_>, (x, y): (i32, i32), series: &Series, number: usize) -> Result<(), Error> {
     let style = colour::rgb(colour_of(series, number)).filled();
     let corners = |offsets: &[(i32, i32)]| Polygon::new(offsets.iter().map(|(dx, dy)| (x + dx, y + dy)).collect::<Vec<_>>(), style);
@@ -338,8 +338,8 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// Adds the last parts to a document: its size, a title and a description for people who cannot see
-/// it, and its colours for a dark page.
+/// Completes a document: adds its size, a title and a description for people who cannot see it, and
+/// its colours for a dark page.
 fn finished(text: &str, chart: &Chart, (width, height): (i32, i32)) -> String {
     let body = text.split_once('>').map_or("", |(_, body)| body).replace(" opacity=\"1\"", "");
     // The marked widths are replaced by dash patterns.

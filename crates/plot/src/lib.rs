@@ -14,7 +14,7 @@ pub use series::{Mark, Series, Shape};
 
 use std::fmt;
 
-/// Why a chart cannot be drawn.
+/// The reason why a chart cannot be drawn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
@@ -25,12 +25,12 @@ pub enum Error {
     Backend(String),
 }
 
-/// A text near the beginning of every chart, by which programs can distinguish charts from other
-/// drawings before they replace them.
+/// A text near the beginning of every chart. Programs use it to tell charts from other drawings
+/// before they overwrite a file.
 pub const MARK: &str = "data-by=\"truebloom-plot\"";
 
-/// Returns the style sheet for a page with embedded charts [without their own](without_style): it
-/// sets their colours on a dark page.
+/// Returns the style sheet for a page of embedded charts that were [stripped of their
+/// own](without_style). The style sheet sets the colours of the charts on a dark page.
 #[must_use]
 pub fn page_style() -> String {
     colour::dark_rules(&colour::all())

@@ -1,4 +1,4 @@
-//! Series and marks: what is drawn between the axes.
+//! Series and marks, which are drawn between the axes.
 
 /// The appearance of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -22,7 +22,7 @@ pub struct Series {
     pub(crate) name: String,
     pub(crate) shape: Shape,
     /// The points of the series: the horizontal value, the vertical value, and the upper vertical
-    /// value of a band. For other series, the two vertical values are equal.
+    /// value of a band. For other series, both vertical values are equal.
     pub(crate) points: Vec<(f64, f64, f64)>,
     pub(crate) colour: Option<usize>,
     pub(crate) ramp: Option<f64>,
@@ -68,14 +68,15 @@ impl Series {
         Series::new(name, Shape::Band, points)
     }
 
-    /// Sets the colour by its number, so that related series look alike; by default, series are
-    /// coloured in their order.
+    /// Sets the colour by its number, so that related series can have the same colour. By default,
+    /// series are coloured in their order.
     #[must_use]
     pub fn coloured(self, number: usize) -> Series {
         Series { colour: Some(number), ..self }
     }
 
-    /// Sets a colour between two ends, from 0 to 1, for a family of curves.
+    /// Sets the colour to a shade of a colour ramp, for a family of curves. A `share` of 0 selects
+    /// one end of the ramp, and 1 selects the other end.
     #[must_use]
     pub fn graded(self, share: f64) -> Series {
         Series { ramp: Some(share.clamp(0.0, 1.0)), ..self }

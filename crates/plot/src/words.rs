@@ -1,5 +1,5 @@
-//! The positions of the marks' texts. Each text is placed next to its line. If there is room, it
-//! covers neither another text nor a curve.
+//! The positions of the marks' texts. Each text is placed next to its line. If there is enough
+//! space, the text covers neither another text nor a curve.
 
 use crate::axis::Coordinate;
 use crate::draw::{clipped, inside, pieces};
@@ -26,15 +26,16 @@ impl Place {
         self.left < other.left + other.width && other.left < self.left + self.width && (self.top - other.top).abs() < HEIGHT
     }
 
-    /// Whether a straight piece of a curve crosses the box.
+    /// Whether a straight segment of a curve crosses the box.
     fn is_crossed(&self, piece: &[[f64; 2]; 2]) -> bool {
         let share = |[x, y]: [f64; 2]| [(x - f64::from(self.left)) / f64::from(self.width), (y - f64::from(self.top)) / f64::from(HEIGHT)];
         inside(share(piece[0]), share(piece[1])).is_some()
     }
 }
 
-/// The marks that have texts, each with the upper left corner of its text, in pixels from the
-/// corner of the area between the axes. `size` is the width and height of that area.
+/// The marks that have texts. Each mark has the position of the upper left corner of its text, in
+/// pixels from the corner of the area between the axes. `size` is the width and height of that
+/// area.
 pub(crate) fn placed<'a>(chart: &'a Chart, axes: [&Coordinate; 2], size: (i32, i32)) -> Vec<(&'a Mark, (i32, i32))> {
     let [x, y] = axes;
     let at = |mark: &Mark| if mark.upright { x.share(mark.at) } else { 1.0 - y.share(mark.at) };
@@ -65,7 +66,8 @@ pub(crate) fn placed<'a>(chart: &'a Chart, axes: [&Coordinate; 2], size: (i32, i
 }
 
 /// Candidate positions of the label of a vertical line, from top to bottom. At each height, the
-/// side of the line with more room comes first, and the other side second.
+/// position to the right of the line comes first, or the one to the left if the line is in the
+/// right 30% of the area.
 fn beside(line: i32, width: i32, (wide, high): (i32, i32)) -> Vec<Place> {
     let (left, right) = (line - 5 - width, line + 5);
     let sides = if 10 * line > 7 * wide { [left, right] } else { [right, left] };
@@ -88,16 +90,16 @@ fn along(line: i32, width: i32, (wide, high): (i32, i32)) -> Vec<Place> {
     within(all, wide, high)
 }
 
-/// Keeps the positions that are between the axes. If there are none, as for a text wider than the
-/// chart, keeps only the first position.
+/// Keeps the positions that are between the axes. If no position is between the axes (as for a text
+/// wider than the chart), keeps only the first position.
 fn within(all: Vec<Place>, wide: i32, high: i32) -> Vec<Place> {
     let fits = |place: &Place| place.left >= 0 && place.left + place.width <= wide && place.top >= 0 && place.top + HEIGHT <= high;
     let inside: Vec<Place> = all.iter().copied().filter(fits).collect();
     if inside.is_empty() { all.into_iter().take(1).collect() } else { inside }
 }
 
-/// The straight pieces of all curves and edges of bands; points are represented by the diagonals of
-/// squares.
+/// The straight segments of all curves and of the edges of bands. Points are represented by the
+/// diagonals of squares.
 fn curves(chart: &Chart, [x, y]: [&Coordinate; 2], (wide, high): (i32, i32)) -> Vec<[[f64; 2]; 2]> {
     let pixel = |at: (f64, f64)| [x.share(at.0) * f64::from(wide), (1.0 - y.share(at.1)) * f64::from(high)];
     let mut all = Vec::new();
@@ -126,7 +128,7 @@ fn curves(chart: &Chart, [x, y]: [&Coordinate; 2], (wide, high): (i32, i32)) -> 
     all
 }
 
-/// The lines of the marks.
+/// The line segments of all marks.
 fn lines(chart: &Chart, [x, y]: [&Coordinate; 2], (wide, high): (i32, i32)) -> Vec<[[f64; 2]; 2]> {
     let (wide, high) = (f64::from(wide), f64::from(high));
     let line = |mark: &Mark| {

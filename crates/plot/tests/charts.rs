@@ -1,5 +1,5 @@
-//! What a chart's document says: every shape, what has no place, words that are escaped, and both
-//! pages' colours.
+//! Tests the documents of charts: every shape, points that cannot be shown, escaped text, and the
+//! colours of light and dark pages.
 #![allow(missing_docs, reason = "a test has no public interface")]
 
 use truebloom_plot::{Axis, Chart, Error, Mark, Series, page_style, without_style};
@@ -12,7 +12,7 @@ fn lines<'a>(svg: &'a str, tag: &str) -> Vec<&'a str> {
     svg.lines().filter(|line| line.starts_with(&format!("<{tag} "))).collect()
 }
 
-/// Polylines of a curve's colour, legend left out.
+/// The number of elements with this tag and colour.
 fn of_colour(svg: &str, tag: &str, colour: &str) -> usize {
     lines(svg, tag).iter().filter(|line| line.contains(colour)).count()
 }
@@ -41,7 +41,7 @@ fn every_shape_has_its_element() {
     assert!(of_colour(&unnamed, "polyline", BLUE) == 1 && !unnamed.contains(">\nhidden"));
 }
 
-/// A value without a logarithm breaks its line, is counted, and never moved.
+/// Tests that values without a logarithm interrupt their line and are counted, but not moved.
 #[test]
 fn what_has_no_place_is_left_out_and_counted() {
     let broken = vec![(1.0, 0.1), (2.0, 0.05), (3.0, 0.0), (4.0, 0.02), (5.0, f64::NAN), (6.0, 0.01), (7.0, 0.005)];
@@ -56,8 +56,8 @@ fn what_has_no_place_is_left_out_and_counted() {
     }
 }
 
-/// A line is cut where it crosses the edge of a range that was given: not at its last point inside,
-/// and not drawn along the edge.
+/// Tests that a line is cut where it crosses the edge of a given range. It must neither end at its
+/// last point inside nor be drawn along the edge.
 #[test]
 fn lines_are_cut_at_the_edge() {
     let curve = |low: f64, points: Vec<(f64, f64)>| -> Vec<(f64, f64)> {
@@ -84,7 +84,7 @@ fn lines_are_cut_at_the_edge() {
     assert_eq!(curve(0.01, vec![(-4.0, 0.1), (12.0, 0.1)]), whole);
 }
 
-/// Words of level lines never lie over each other, however near the lines are.
+/// Tests that the texts of horizontal lines never overlap, however close the lines are.
 #[test]
 fn words_of_near_lines_do_not_meet() {
     for values in [vec![0.5, 0.5001], vec![0.5, 0.5001, 0.5002], vec![0.99, 0.98, 0.97], vec![0.3, 0.6], vec![1e-9, 1e-8, 0.0]] {
@@ -107,7 +107,7 @@ fn words_of_near_lines_do_not_meet() {
     }
 }
 
-/// Left and upper edges of the words "mark ...", in tenths of a pixel.
+/// The left and upper edges of the texts "mark ...", in tenths of a pixel.
 fn places_of_words(svg: &str) -> Vec<(f64, f64)> {
     let of = |text: &str, name: &str| {
         text.split(&format!("{name}=\"")).nth(1).and_then(|rest| rest.split('"').next()?.parse().ok()).expect("a place")
@@ -115,8 +115,8 @@ fn places_of_words(svg: &str) -> Vec<(f64, f64)> {
     svg.split("<text ").filter(|text| text.contains("\nmark ")).map(|text| (of(text, "x"), of(text, " y"))).collect()
 }
 
-/// Words lie over no curve where there is room elsewhere, and below it where there is none, so that
-/// the curve is whole.
+/// Tests that texts cover no curve if there is room elsewhere. Otherwise, the curve is drawn over
+/// the text, so that the curve remains visible.
 #[test]
 fn words_leave_curves_alone() {
     let steep: Vec<(f64, f64)> = (0..=100).map(|i| (f64::from(i), 100.0 / (1.0 + (-(f64::from(i) - 50.0) / 8.0).exp()))).collect();
@@ -141,7 +141,7 @@ fn words_leave_curves_alone() {
     assert!(svg.find("\nmark ").expect("words") < svg.find(&curve).expect("the curve"), "words come first");
 }
 
-/// Also in a narrow chart, where a text has room on neither side of its line.
+/// Tests a narrow chart, in which a text fits on neither side of its line.
 #[test]
 fn words_leave_curves_alone_in_a_narrow_chart() {
     let rising = (0..=40).map(|i| (f64::from(i), 1.0 - (-f64::from(i) / 6.0).exp())).collect();
@@ -152,8 +152,8 @@ fn words_leave_curves_alone_in_a_narrow_chart() {
     assert!(top > 290.0, "{top}: {svg}");
 }
 
-/// Points of six series have six shapes; a page of charts has one style sheet with every colour's
-/// rule.
+/// Tests that the points of six series have six shapes, and that a page of charts has one style
+/// sheet with a rule for every colour.
 #[test]
 fn series_differ_by_shape_and_pages_have_one_sheet() {
     let mut shapes = Vec::new();
@@ -202,7 +202,8 @@ fn words_are_escaped_and_described() {
     assert!(svg.ends_with("</svg>\n"));
 }
 
-/// The same bytes each time, one file for both pages, and no word of another file.
+/// Tests that a chart always has the same bytes, that one document serves light and dark pages, and
+/// that it refers to no other file.
 #[test]
 fn one_file_for_light_and_dark_pages() {
     let of = || {
@@ -222,7 +223,7 @@ fn one_file_for_light_and_dark_pages() {
     assert!(!links.contains("http") && !links.contains("url(") && !links.contains("href"));
 }
 
-/// Any numbers: a chart or an error, and the ends of ranges are kept apart.
+/// Tests that any numbers give a chart or an error, and that the two ends of a range always differ.
 #[test]
 fn extreme_numbers_draw_or_are_refused() {
     for y in [f64::MIN_POSITIVE, 5e-324, 1e-300, 1.0, 1e300, f64::MAX] {
@@ -245,7 +246,8 @@ fn extreme_numbers_draw_or_are_refused() {
     assert!(svg.contains("\nfirst\n") && svg.contains("\nsecond\n"));
 }
 
-/// In a narrow chart no tick's label meets the next one, and no words go beyond an edge.
+/// Tests that in a narrow chart, neighbouring tick labels do not touch, and that no text extends
+/// beyond an edge.
 #[test]
 fn words_fit_a_narrow_chart() {
     let axes = [(Axis::linear("items"), 2e7), (Axis::linear("items"), 2e9), (Axis::log("rate"), 3e4)];

@@ -8,9 +8,9 @@ use pyo3::types::{PyByteArray, PyCapsule, PyList};
 
 /// The answers to many keys, in order: a sequence of booleans, and an Arrow column of them.
 ///
-/// `contains_many` and `add_many` return it for objects whose library has no column type known to
-/// this package; every library with the Arrow C interface accepts it, and `list(answers)` makes a
-/// list. For null rows the answer is None.
+/// `contains_many` and `add_many` return this type if this package has no conversion for columns of
+/// the library that the keys come from. Every library with the Arrow C interface accepts this type,
+/// and `list(answers)` makes a list. For null rows the answer is None.
 #[pyclass(frozen, module = "truebloom")]
 pub(crate) struct Answers {
     outcome: Outcome,
@@ -28,7 +28,7 @@ impl Answers {
     }
 }
 
-/// Converts the answers to the type that belongs to the type of the keys.
+/// Converts the answers to the type that corresponds to the type of the keys.
 pub(crate) fn give_back<'py>(keys: &Bound<'py, PyAny>, answers: Answers) -> PyResult<Bound<'py, PyAny>> {
     keys.py().import("truebloom._answers")?.getattr("give_back")?.call1((answers, keys))
 }

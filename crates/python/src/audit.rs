@@ -7,8 +7,8 @@ use pyo3::prelude::*;
 use truebloom_audit::{PROFILES, Profile, Size, simulate};
 use truebloom_math::{Error, Fpr, Method, Rate};
 
-/// The real rates of other libraries for this many items at this requested rate. They are computed
-/// from the libraries' arithmetic, by a formula or by a simulation.
+/// The real rates of other libraries for this many items at this requested rate. The rates are
+/// computed from the libraries' arithmetic, by a formula or by a simulation.
 ///
 /// >>> [(row.library, row.kept) for row in audit(1000, 0.01, ["rbloom", "truebloom"])]
 /// [('rbloom', False), ('truebloom', True)]
@@ -29,7 +29,7 @@ pub(crate) fn audit<'py>(
     let known = |name: &String| {
         truebloom_audit::find(&name.to_lowercase()).ok_or_else(|| {
             let names: Vec<&str> = PROFILES.iter().map(|profile| profile.name).collect();
-            raise(py, Kind::Plan, &format!("{name:?} is not a known library; take one of {}", names.join(", ")))
+            raise(py, Kind::Plan, &format!("{name:?} is not a known library; choose one of {}", names.join(", ")))
         })
     };
     let profiles: Vec<&'static Profile> = match libraries {

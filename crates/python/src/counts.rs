@@ -14,7 +14,7 @@ use truebloom::count_min::{CountMin as Sketch, HeavyHitter, HeavyHitters as List
 type Counters = Sketch<u64>;
 type Hitters = List<u64>;
 
-/// Counts each of many keys once, with a function that counts one, and returns their number.
+/// Counts each of many keys once by calling `count`, and returns the number of keys.
 fn count_all<T: Send + Sync>(shared: &Shared<T>, keys: &Bound<'_, PyAny>, count: impl Fn(&mut T, RawKey<'_>) + Sync) -> PyResult<u64> {
     let ask = |keys: Run<'_>| -> Result<truebloom::Answers, Refusal> {
         let mut held = shared.held_to_change();
@@ -168,8 +168,8 @@ impl CountMin {
 /// >>> h.top(2)
 /// [Count(key='the', at_least=3, at_most=3), Count(key='and', at_least=2, at_most=2)]
 ///
-/// A key counts as frequent if it makes up at least `share` of the stream; `delta` is the
-/// probability that a single count is too high by half of that. `keys` is the type of the keys in
+/// A key is frequent if its count is at least `share` of the total; `delta` is the probability that
+/// a single count is too high by half of this share of the total. `keys` is the type of the keys in
 /// results: str, int (signed, 64 bits) or bytes.
 #[pyclass(frozen, module = "truebloom")]
 pub(crate) struct HeavyHitters {
@@ -222,7 +222,8 @@ impl Keys {
 }
 
 impl CountMin {
-    /// Makes a copy by way of the bytes, because both steps report a lack of memory.
+    /// Makes a copy by writing and reading the bytes, because both steps report a lack of memory
+    /// instead of ending the process.
     fn copied(&self, py: Python<'_>) -> PyResult<Counters> {
         let bytes = self.held.read(py, Counters::to_bytes).map_err(|error| build_error(py, &error))?;
         py.detach(|| Counters::from_bytes(&bytes)).map_err(|error| format_error(py, &error))
@@ -230,7 +231,8 @@ impl CountMin {
 }
 
 impl HeavyHitters {
-    /// Makes a copy by way of the bytes, because both steps report a lack of memory.
+    /// Makes a copy by writing and reading the bytes, because both steps report a lack of memory
+    /// instead of ending the process.
     fn copied(&self, py: Python<'_>) -> PyResult<Hitters> {
         let bytes = self.held.read(py, Hitters::to_bytes).map_err(|error| build_error(py, &error))?;
         py.detach(|| Hitters::from_bytes(&bytes)).map_err(|error| format_error(py, &error))

@@ -125,7 +125,7 @@ pub(crate) fn merge_error(py: Python<'_>, error: &MergeError) -> PyErr {
     })
 }
 
-/// Says what opens a file of another kind, in the terms of this package.
+/// Names what opens a file of this kind, in the terms of this package.
 fn opened_by(kind: truebloom::FileKind) -> &'static str {
     use truebloom::FileKind;
     match kind {

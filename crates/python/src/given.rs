@@ -1,4 +1,4 @@
-//! Arguments in the forms in which people write them.
+//! Conversion of Python arguments to numbers, rates and seeds.
 
 use crate::errors::{Kind, build_error, math_error, no_memory, raise, raise_with};
 use pyo3::buffer::PyBuffer;
@@ -39,8 +39,8 @@ fn brief(value: &Bound<'_, PyAny>) -> String {
     }
 }
 
-/// A rate: a float or a decimal stands for the decimal as which it is written; a text like "0.1%"
-/// or "1/1000" is parsed.
+/// Converts a rate. A float stands for the decimal number as which Python prints it, a Decimal
+/// stands for itself, and a text such as "0.1%" or "1/1000" is parsed.
 pub(crate) fn rate(value: &Bound<'_, PyAny>) -> PyResult<Rate> {
     let py = value.py();
     if let Ok(float) = value.cast::<PyFloat>() {
@@ -101,7 +101,7 @@ pub(crate) fn copied(py: Python<'_>, buffer: &PyBuffer<u8>) -> PyResult<Vec<u8>>
     Ok(copy)
 }
 
-/// The arguments for a plan, as they were given.
+/// The arguments of a plan as Python objects.
 #[derive(Default)]
 pub(crate) struct Wish<'a, 'py> {
     pub(crate) items: Option<&'a Bound<'py, PyAny>>,

@@ -66,7 +66,7 @@ impl Owned {
     }
 }
 
-/// Appends a field of a tuple: a number as it is, a byte string after its length.
+/// Appends a field of a tuple: the eight bytes of a number, or a byte string after its length.
 pub(crate) fn push_field(key: RawKey<'_>, to: &mut Vec<u8>) -> Result<(), NoMemory> {
     match key {
         RawKey::Number(number) => extend(to, &number.to_le_bytes()),
@@ -77,14 +77,14 @@ pub(crate) fn push_field(key: RawKey<'_>, to: &mut Vec<u8>) -> Result<(), NoMemo
     }
 }
 
-/// This many bytes cannot be allocated.
+/// The error for bytes that cannot be allocated.
 #[derive(Debug)]
 pub(crate) struct NoMemory {
     pub(crate) bytes: u64,
 }
 
-/// Appends bytes, or reports that there is not enough memory; this is needed because keys may have
-/// any length.
+/// Appends bytes. Returns an error if there is not enough memory, which can happen because keys may
+/// have any length.
 #[inline]
 pub(crate) fn extend(to: &mut Vec<u8>, bytes: &[u8]) -> Result<(), NoMemory> {
     to.try_reserve(bytes.len()).map_err(|_| NoMemory { bytes: (to.len() + bytes.len()) as u64 })?;
@@ -92,7 +92,7 @@ pub(crate) fn extend(to: &mut Vec<u8>, bytes: &[u8]) -> Result<(), NoMemory> {
     Ok(())
 }
 
-/// The largest depth of nested tuples, which limits the stack.
+/// The largest depth of nested tuples; it bounds the recursion, and thereby the use of the stack.
 pub(crate) const MOST_NESTED: usize = 32;
 
 static UUID: PyOnceLock<Py<PyType>> = PyOnceLock::new();
@@ -214,8 +214,8 @@ fn with_atom<R>(object: &Bound<'_, PyAny>, use_key: impl FnOnce(RawKey<'_>) -> R
     }
 }
 
-/// The key of an integer of up to 64 bits, signed or not: in the crate, all of them are their eight
-/// bytes, sign-extended.
+/// Returns the key of an integer of up to 64 bits. As in the crate, this is the integer
+/// sign-extended to eight bytes, whether its type is signed or unsigned.
 #[inline]
 fn number(integer: &Bound<'_, PyInt>) -> PyResult<u64> {
     if let Ok(signed) = integer.extract::<i64>() {

@@ -55,8 +55,8 @@ fn key_bytes<'py>(key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
     key::with_key(key, |found| PyBytes::new(key.py(), &truebloom::Key::to_key_bytes(&found)))
 }
 
-/// The part that each key belongs to, out of `parts`, by a hash with this seed: numbers of 32 bits,
-/// one after the other; 0 for nulls.
+/// Assigns each key to one of `parts` parts by a hash with this seed. Returns the numbers of the
+/// parts, each as 32 bits; null keys get part 0.
 #[pyfunction]
 #[pyo3(signature = (keys, seed, parts, untrusted=false))]
 fn route<'py>(keys: &Bound<'py, PyAny>, seed: u128, parts: u32, untrusted: bool) -> PyResult<Bound<'py, PyBytes>> {

@@ -19,7 +19,7 @@ pub(crate) struct Plan {
 /// lowest rate of a size.
 ///
 /// Give two of items, fpr and bits. The plan keeps the rate on average over seeds and, unless
-/// mean=True, in the one filter that is built, with a probability of `confidence` (99.9% by
+/// mean=True, in a single filter, with a probability of `confidence` (99.9% by
 /// default); both are proven.
 ///
 /// >>> p = plan(1000, 0.01)
@@ -71,7 +71,7 @@ impl Plan {
         self.plan.probes
     }
 
-    /// The number of distinct items that the rate is for.
+    /// The number of distinct items for which the rate holds.
     #[getter]
     fn items(&self) -> u64 {
         self.plan.items
@@ -95,7 +95,7 @@ impl Plan {
         self.plan.layout().name()
     }
 
-    /// The requested rate, if one was.
+    /// The requested rate, or None if none was requested.
     #[getter]
     fn asked_fpr(&self) -> Option<f64> {
         self.plan.rate.map(|rate| rate.to_f64())

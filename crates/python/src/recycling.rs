@@ -15,8 +15,8 @@ use truebloom::recycling::{Phases, Policy, RecyclingFilter as Filter, Seeds, Tri
 use truebloom_math::Error;
 use truebloom_math::recycling::{Mode, min_bits};
 
-/// A filter for streams without end: it forgets when it is full, so that it keeps the rate you ask
-/// for.
+/// A filter for endless streams. The filter forgets keys when it is full, and so keeps the
+/// requested rate.
 ///
 /// >>> f = RecyclingFilter(1000, 0.01, seed=1)
 /// >>> f.add("a"), f.add("a"), "a" in f
@@ -204,7 +204,7 @@ impl RecyclingFilter {
         Ok((class.getattr("from_bytes")?, (slf.get().to_bytes(py)?,)))
     }
 
-    /// A copy of the filter, with the same memory.
+    /// A copy of the filter, which remembers the same keys.
     fn copy(&self, py: Python<'_>) -> PyResult<RecyclingFilter> {
         // By its bytes, both steps of which report when there is no memory.
         let bytes = self.held.read(py, Filter::to_bytes).map_err(|error| build_error(py, &error))?;

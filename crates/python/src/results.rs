@@ -28,7 +28,7 @@ pub(crate) fn rate<'py>(py: Python<'py>, fpr: &Fpr) -> PyResult<Bound<'py, PyAny
     })
 }
 
-/// A number with its noun: `1 key`, `2,000 keys`.
+/// Formats a number with its noun: `1 key`, `2,000 keys`.
 pub(crate) fn plural(number: u64, noun: &str) -> String {
     format!("{} {noun}{}", grouped(number), if number == 1 { "" } else { "s" })
 }

@@ -1,5 +1,5 @@
-//! Values that Python threads share: they are read and changed under a lock, and no thread waits
-//! for it while it holds the interpreter.
+//! Values that Python threads share under a lock. A thread that holds the interpreter never waits
+//! for this lock.
 
 use pyo3::prelude::*;
 use std::ptr;
@@ -28,8 +28,8 @@ impl<T: Send + Sync> Shared<T> {
         self.0.try_read().ok()
     }
 
-    /// Reads the value by a quick function: with the interpreter held, unless another thread has
-    /// the lock.
+    /// Reads the value by a function that takes little time. The interpreter stays held, unless
+    /// another thread has the lock.
     #[inline]
     pub(crate) fn look<R: Send>(&self, py: Python<'_>, look: impl FnOnce(&T) -> R + Send) -> R {
         match self.0.try_read() {
@@ -43,8 +43,8 @@ impl<T: Send + Sync> Shared<T> {
         py.detach(|| look(&self.held()))
     }
 
-    /// Changes the value by a quick function: with the interpreter held, unless another thread has
-    /// the lock.
+    /// Changes the value by a function that takes little time. The interpreter stays held, unless
+    /// another thread has the lock.
     #[inline]
     pub(crate) fn change<R: Send>(&self, py: Python<'_>, change: impl FnOnce(&mut T) -> R + Send) -> R {
         match self.0.try_write() {
@@ -77,8 +77,8 @@ impl<T: Send + Sync> Shared<T> {
         })
     }
 
-    /// Changes this value by means of another one. If both are the same value, a `copy` is used,
-    /// because one value cannot be changed and read at once.
+    /// Changes this value by means of another one. If both are the same value, a `copy` of it takes
+    /// the place of the other, because a value cannot be read while it is changed.
     pub(crate) fn change_by<R: Send>(
         &self,
         py: Python<'_>,

@@ -41,7 +41,7 @@ impl Failure {
         Failure::Text(format!("ERR {error}").into())
     }
 
-    /// The failure as one element of an array.
+    /// Converts the failure to an error reply, for one element of an array.
     pub(crate) fn into_reply(self) -> Reply {
         Reply::Error(match self {
             Failure::Text(text) => text,

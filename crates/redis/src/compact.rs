@@ -1,8 +1,8 @@
 //! Small filters: a shared plan, a seed, counts, and the bits, in two blocks of memory.
 //!
-//! Their answers and the bytes of their files equal those of the filter crate's [`ScalableFilter`]
-//! and [`BloomFilter`](truebloom::BloomFilter) with the same plan and seed. This is tested in
-//! `tests` below, and through the server in `tests/test_model.py`.
+//! The answers of these filters and the bytes of their files equal those of the filter crate's
+//! [`ScalableFilter`] and [`BloomFilter`](truebloom::BloomFilter) with the same plan and seed. This
+//! is tested in `tests` below, and through the server in `tests/test_model.py`.
 
 use crate::answer::{FULL, Failure};
 use crate::memory::{self, class};
@@ -24,15 +24,16 @@ pub(crate) const SEED_WORDS: usize = 2;
 #[derive(Clone)]
 pub(crate) struct Compact {
     shape: Arc<Shape>,
-    /// The seed; then for each layer a word with its set bits (low half) and inserted items (high
-    /// half), followed by its bits.
+    /// The seed, followed by the layers. A layer is a word with the number of set bits (low half)
+    /// and of inserted items (high half), followed by its bits.
     words: Box<[u64]>,
     /// The number of items that were inserted.
     changed: u32,
-    /// The number of additional offers, for filters that come from files.
+    /// The number of offers beyond the inserted items, as stored in the file that the filter comes
+    /// from.
     repeats: u16,
-    /// Some numbers never occur in this byte. The compiler uses them to mark the other kinds of
-    /// values, so that a value needs no additional memory for its kind.
+    /// A byte with some values that never occur. The compiler represents the other kinds of values
+    /// by these values, so that a value takes no additional memory for its kind.
     _mark: Mark,
 }
 
@@ -60,7 +61,7 @@ impl Asker {
         self.hasher.hash_key(item)
     }
 
-    /// Computes the salts of the layers up to this number: docs/FORMAT.md, kind 5.
+    /// Computes the salts of the layers up to this number (see docs/FORMAT.md, kind 5).
     fn salt_up_to(&mut self, layers: usize) {
         let seed = u128::from(truebloom::KeyHasher::seed(&self.hasher));
         let word = u128::from(u64::from_le_bytes(*b"scalable"));
@@ -185,7 +186,7 @@ impl Compact {
         (counts & u64::from(u32::MAX), counts >> 32)
     }
 
-    /// The values that a query needs.
+    /// Returns what a query needs: the hasher and the salts.
     pub(crate) fn asker(&self) -> Asker {
         let is_salted = matches!(self.shape.kind, Kind::Growing(_));
         let mut asker = Asker { hasher: self.hasher(), salts: [[0; 2]; MOST_LAYERS], salted: 0, is_salted };
@@ -203,8 +204,8 @@ impl Compact {
         })
     }
 
-    /// Inserts an item that no layer has. Returns an error if this takes more memory than a compact
-    /// filter can have, or than the limits allow (where limits apply).
+    /// Inserts an item that no layer has. Returns an error if the filter would exceed the largest
+    /// size of a compact filter, or, if `is_limited` is set, the limits on memory.
     pub(crate) fn insert(&mut self, asker: &mut Asker, hash: KeyHash, is_limited: bool) -> Result<Result<(), Outgrown>, Failure> {
         let shape = self.shape.clone();
         let last = self.layers().last().map(|(number, _, start)| (number, start));
@@ -251,7 +252,7 @@ impl Compact {
     }
 }
 
-/// Allocates this many words of 0, or returns an error.
+/// Allocates this many words, all of them 0, or returns an error.
 pub(crate) fn zeroed(count: usize) -> Result<Box<[u64]>, Failure> {
     let mut words: Vec<u64> = Vec::new();
     words.try_reserve_exact(count).map_err(|_| Failure::text(format!("ERR cannot allocate {} bytes", 8 * count)))?;

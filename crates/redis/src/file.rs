@@ -2,8 +2,8 @@
 //!
 //! A part of the file format is implemented here a second time. This module writes files, and reads
 //! only those that the filter crate has just written; other files are read by the crate's own
-//! reader. The filter crate has no constructor from words without a file, because such a
-//! constructor would need the same checks. `tests` compares these bytes with the crate's.
+//! reader. The filter crate has no constructor that takes words instead of a file, because it would
+//! need the same checks as reading a file. `tests` compares these bytes with the crate's.
 
 use crate::answer::Failure;
 use crate::compact::{Compact, MOST_WORDS, SEED_WORDS, zeroed};
@@ -93,8 +93,9 @@ pub(crate) fn to_filter(filter: &Compact) -> Result<AnyFilter, Failure> {
     AnyFilter::from_bytes(&to_bytes(filter)?).map_err(Failure::of)
 }
 
-/// The compact form of a filter, if there is one: the filter must be small, have the standard
-/// scheme and exactly the planned layers, and be neither merged nor labelled.
+/// Returns the compact form of a filter; `None` if the filter has no such form. A filter has a
+/// compact form if it is small, has the standard scheme and exactly the planned layers, and is
+/// neither merged nor labelled.
 pub(crate) fn to_compact(filter: &AnyFilter, expansion: u32) -> Option<Compact> {
     let is_plain = !filter.is_merged() && filter.label().is_none() && filter.bits() / 64 < MOST_WORDS as u64;
     if !is_plain {

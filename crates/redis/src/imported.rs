@@ -1,5 +1,5 @@
-//! Filters that come from RedisBloom. Their layers are kept unchanged and queried by RedisBloom's
-//! arithmetic; items that are added here go into a filter of our own.
+//! Filters that come from RedisBloom. The imported layers are kept unchanged and queried by
+//! RedisBloom's arithmetic; items that are added here go into a separate filter.
 
 use crate::answer::{FULL, Failure};
 use crate::commands::Request;
@@ -25,18 +25,19 @@ pub(crate) struct Imported {
 /// The approximate number of bytes that a filter takes beside its bits.
 const OWN_BYTES: usize = 256;
 
-/// The smallest number of items, and the lowest rate, for which the filter of added items is made.
+/// The smallest number of items, and the lowest rate, with which the filter for added items is
+/// created.
 const LEAST_ITEMS: u64 = 100;
 const LOWEST_RATE: f64 = 1e-12;
 
 /// The step of SplitMix64, an odd number. The function `mix` is the finalizer of SplitMix64.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The number of random keys with which the present rate is measured; they take some milliseconds.
+/// The number of random keys with which the current rate is measured; they take some milliseconds.
 const SAMPLE: u64 = 100_000;
 
 impl Imported {
-    /// The filter of a chain, with the words of each layer.
+    /// Makes the filter from the parameters of a chain of layers and the words of each layer.
     pub(crate) fn new(chain: Chain, mut bits: Vec<Box<[u64]>>) -> Imported {
         for (layer, words) in chain.layers.iter().zip(&mut bits) {
             // Bits beyond the last one are never queried, but would count as set.
@@ -105,9 +106,9 @@ impl Imported {
             .collect()
     }
 
-    /// The empty filter for items that are added here. Its parameters and its seed depend only on
-    /// the data that came from RedisBloom, so that replicas agree. The seed cannot be computed
-    /// without all the bits.
+    /// The empty filter for items that are added here. The filter's parameters and seed depend only
+    /// on the data that came from RedisBloom, so that replicas agree. Nobody can compute the seed
+    /// without knowing all the bits.
     fn new_own(&self, is_limited: bool) -> Result<Value, Failure> {
         let capacity = self.chain.layers.iter().fold(0u64, |sum, layer| sum.saturating_add(layer.capacity));
         let items = self.chain.items();
@@ -155,9 +156,9 @@ impl Imported {
         self.layers().map(|(plan, bits)| [plan.bits, plan.probes.into(), ones(bits), plan.items]).collect()
     }
 
-    /// The number of hits in the imported layers among `queries` random keys. A measurement is
-    /// needed because their positions are not independent, so the set bits do not determine the
-    /// rate.
+    /// The number of hits in the imported layers among `queries` random keys. The rate must be
+    /// measured, because the positions of a key are not independent, so the rate does not follow
+    /// from the number of set bits.
     pub(crate) fn hits(&self, queries: u64, seed: u64) -> u64 {
         let word = |number: u64| mix(seed.wrapping_add((number + 1).wrapping_mul(STEP)));
         let keys = (0..queries).map(|number| Hashes { first: word(2 * number), second: word(2 * number + 1) });

@@ -13,29 +13,33 @@ pub(crate) struct Large {
     filter: AnyFilter,
     /// The requested expansion; 0 for none.
     expansion: u32,
-    /// For a filter that grows: how many items its newest layer certainly has room for. Always 0
-    /// for other filters.
+    /// A lower bound on the number of items that the newest layer of a filter that grows can still
+    /// take. For other filters, this is 0.
     room: u64,
 }
 
 /// The approximate number of bytes besides the bits, for a filter and for each of its layers.
 /// Vectors of layers have room for up to twice as many layers.
 const OWN_BYTES: usize = 512;
-const LAYER_BYTES: usize = 800;
+const LAYER_BYTES: usize = 640;
 
-/// The most layers of a filter that grows. Each query searches all layers, and computing the rate
-/// of a merged filter considers pairs of layers. A filter that only grows has fewer than a hundred
-/// layers, but merging can produce any number of layers.
-const MOST_LAYERS: usize = 1_024;
+/// The largest number of bytes that an allocation takes so that its bits can begin at a cache line.
+const ALIGNED: usize = 136;
 
-/// A layer of this many bytes or more begins at a huge page.
+/// The largest number of layers of a filter that grows. More layers would take too long: each query
+/// searches all layers, and computing the rate of a merged filter considers all pairs of layers. A
+/// filter that only grows has fewer than a hundred layers, but merging can produce any number of
+/// layers.
+const MOST_LAYERS: u64 = 1_024;
+
+/// The smallest number of bytes of a layer that is aligned to a huge page.
 const HUGE: usize = 2 << 20;
 
-/// The bits are prefetched this many items in advance.
+/// How many items ahead of the current one the bits are prefetched.
 const AHEAD: usize = 16;
 
-/// Up to this number of items, the bits of all items are prefetched, and then the items are looked
-/// up one by one.
+/// The largest number of items for which the bits of all items are prefetched first; the items are
+/// then looked up one by one.
 const FEW: usize = 32;
 
 impl Large {
@@ -61,8 +65,8 @@ impl Large {
         self.filter.changed()
     }
 
-    /// The number of items that the filter was made for, or approximately the number that its
-    /// layers can hold.
+    /// Returns the number of items for which the filter was made. For a filter that grows, returns
+    /// approximately the number of items that its layers can hold.
     pub(crate) fn capacity(&self) -> u64 {
         match &self.filter {
             AnyFilter::Scalable(grows) => {
@@ -145,7 +149,7 @@ impl Large {
 
 /// Refuses a filter with too many layers.
 pub(crate) fn check_layers(layers: u64) -> Result<(), Failure> {
-    if layers > MOST_LAYERS as u64 {
+    if layers > MOST_LAYERS {
         return Err(Failure::text(format!(
             "ERR the filter would have {layers} layers, but at most {MOST_LAYERS} are allowed, because each query searches all layers"
         )));
@@ -153,10 +157,11 @@ pub(crate) fn check_layers(layers: u64) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The number of bytes that the filter of a file takes; refused if it has too many layers.
+/// Returns the number of bytes that the filter of a file takes in memory, or an error if the filter
+/// has too many layers.
 pub(crate) fn bytes_of_file(header: &FileHeader) -> Result<u64, Failure> {
     check_layers(header.layers())?;
-    let own = OWN_BYTES + (LAYER_BYTES + class(136)) * header.layers() as usize;
+    let own = OWN_BYTES + (LAYER_BYTES + class(ALIGNED)) * header.layers() as usize;
     Ok(header.file_bytes().saturating_add(own as u64))
 }
 
@@ -169,16 +174,22 @@ pub(crate) fn bytes(filter: &AnyFilter) -> usize {
     OWN_BYTES + layers
 }
 
-/// The layer with this number in a growth, and its number of items.
+/// Returns the layer with this number of a growing filter, and the number of items for which it is
+/// planned.
 fn planned(growth: &Growth, number: u64) -> Option<(Layer, u64)> {
     growth.layer(u32::try_from(number).ok()?).ok().map(|planned| (planned.layer, planned.items))
 }
 
-/// The number of bytes for this many bits, in their own allocation.
+/// Returns the number of bytes of a filter with one allocation for each of these numbers of bits.
+pub(crate) fn bytes_with(parts: impl Iterator<Item = u64>) -> usize {
+    parts.map(layer_bytes).fold(OWN_BYTES, usize::saturating_add)
+}
+
+/// Returns the number of bytes that the allocation for this many bits takes.
 pub(crate) fn layer_bytes(bits: u64) -> usize {
     let bytes = usize::try_from(bits.div_ceil(8)).unwrap_or(usize::MAX);
     // Additional space, so that the bits can begin at a cache line or a huge page.
-    class(bytes.saturating_add(if bytes >= HUGE { HUGE } else { 136 }))
+    class(bytes.saturating_add(if bytes >= HUGE { HUGE } else { ALIGNED }))
 }
 
 /// How many items the newest layer has room for.

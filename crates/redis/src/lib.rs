@@ -1,5 +1,5 @@
-//! The module for Redis and Valkey. It has Bloom filters whose rate is proven (growing, fixed,
-//! blocked or forgetting) and Count-Min sketches, with the commands that clients know.
+//! The module for Redis and Valkey. The module has Bloom filters whose rate is proven (growing,
+//! fixed, blocked or forgetting) and Count-Min sketches, with the commands that clients know.
 //!
 //! `ffi` is the interface to the server and contains all unsafe code; `commands` has a file for
 //! each kind of command; `value` is what a key holds. docs/design/redis.md has the reasons.

@@ -64,8 +64,9 @@ impl Loading {
         self.total
     }
 
-    /// The iterator of the next chunk, if that chunk has `length` bytes. The iterator is the
-    /// chunk's number, or, for chunks of RedisBloom, the position of the chunk's end.
+    /// Returns the iterator that must come with the next chunk, which has `length` bytes. The
+    /// iterator is the chunk's number, or, for chunks of RedisBloom, the position of the chunk's
+    /// end.
     pub(crate) fn next(&self, length: usize) -> u64 {
         let taken = self.bytes.len() as u64;
         match self.origin {

@@ -31,8 +31,8 @@ pub(crate) fn totals() -> (u64, u64) {
     (VALUES.load(Ordering::Relaxed), BYTES.load(Ordering::Relaxed))
 }
 
-/// The largest number of bytes for a new value: the limit for one key, or the rest of the limit for
-/// all keys if that is smaller.
+/// Returns the largest number of bytes that a new value may take: the limit for one key, or what is
+/// left of the limit for all keys if that is less.
 pub(crate) fn room_of_a_key() -> u64 {
     settings::most_bytes_of_a_key().min(left_of_all())
 }
@@ -42,8 +42,8 @@ fn left_of_all() -> u64 {
     settings::most_bytes_of_all().saturating_sub(totals().1).saturating_sub(plans::bytes())
 }
 
-/// Returns an error if a value would exceed a limit: it takes `now` bytes at present and would take
-/// `bytes`. This is called before the allocation.
+/// Returns an error if a value that takes `now` bytes would exceed a limit by growing to `bytes`
+/// bytes. Call this function before the allocation.
 pub(crate) fn check(bytes: u64, now: u64) -> Result<(), Failure> {
     let (key, left) = (settings::most_bytes_of_a_key(), left_of_all());
     if bytes > key {

@@ -32,7 +32,7 @@ pub(crate) struct Shape {
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Kind {
     Growing(Growth),
-    /// The number of items for which the filter was made, if it was made for a number.
+    /// The number of items for which the filter was made, if it is known.
     Fixed {
         capacity: Option<u64>,
     },
@@ -86,11 +86,11 @@ impl Shape {
     }
 }
 
-/// A rate as the parts of its decimal.
+/// A rate, as the parts of a decimal number that `Rate::parts` returns.
 type RateParts = (u64, i32, u64);
 
-/// The properties that distinguish shapes: hasher, rate, expansion, items, and either the ratio of
-/// growth or the bits and probes.
+/// The key of a shape in its cache: hasher, rate, expansion, items, and either the ratio of growth
+/// or the bits and probes.
 type ShapeKey = (u16, Option<RateParts>, u32, Option<u64>, Result<u64, (u64, u32)>);
 
 /// The properties that distinguish plans: rate, items, and the scheme.
@@ -99,7 +99,7 @@ type PlanKey = (RateParts, u64, bool);
 /// The properties that distinguish growths: rate, items of the first layer, and expansion.
 type GrowthKey = (RateParts, u64, u32);
 
-/// A cache of computed values; its keys are the properties that distinguish the values.
+/// A cache of computed values; the keys contain everything on which a value depends.
 type Cache<K, V> = LazyLock<Mutex<HashMap<K, V>>>;
 
 static SHAPES: Cache<ShapeKey, Arc<Shape>> = LazyLock::new(Mutex::default);
@@ -158,9 +158,10 @@ fn kept<K: Hash + Eq, V: Clone>(
     Ok(found)
 }
 
-/// How a filter with this rate grows, beginning with approximately this number of items. The
-/// expansion is the largest ratio of its memory to the memory of a filter of the right size, unless
-/// the growth needs a larger ratio.
+/// Returns the growth of a filter with this rate whose first layer has approximately this number of
+/// items. The expansion limits the memory of the filter, divided by the memory of a filter that is
+/// planned for the right number of items. If no growth has such a low ratio, the result has a
+/// larger one.
 pub(crate) fn growth(rate: Rate, items: u64, expansion: u32) -> Result<Growth, Failure> {
     let first = items.clamp(LEAST_FIRST, Growth::MOST_FIRST);
     kept(
@@ -183,7 +184,7 @@ pub(crate) fn growing(growth: Growth, expansion: u32, hasher: HasherId) -> Resul
     growing_by(growth.rate(), growth.first(), growth.ratio(), expansion, hasher)
 }
 
-/// The shape of filters that grow by these numbers, which may come from any source.
+/// Returns the shape of growing filters with these parameters, which may come from untrusted data.
 pub(crate) fn growing_by(rate: Rate, first: u64, ratio: f64, expansion: u32, hasher: HasherId) -> Result<Arc<Shape>, Failure> {
     let key = (hasher as u16, Some(rate.parts()), expansion, Some(first), Ok(ratio.to_bits()));
     kept(
@@ -213,8 +214,8 @@ pub(crate) fn fixed(bits: u64, probes: u32, rate: Option<Rate>, capacity: Option
     )
 }
 
-/// The design of a filter that recycles: with one phase or two, for its highest rate or for its
-/// average rate.
+/// Returns the design of a recycling filter with one or two phases; `rate` limits its worst rate if
+/// `highest` is set, and otherwise its average rate.
 pub(crate) fn design(
     rate: Rate,
     items: u64,
@@ -226,7 +227,8 @@ pub(crate) fn design(
 }
 
 /// The rate that one filter of this size keeps with a probability of 99.9% once it holds its
-/// capacity. Returns an error for schemes without such a guarantee.
+/// capacity, or 1 if nothing useful can be guaranteed. Returns an error for schemes without such a
+/// guarantee.
 pub(crate) fn kept_by_one(scheme: SchemeId, bits: u64, probes: u32, capacity: u64) -> Result<f64, Failure> {
     // A filter with less than a bit per item cannot keep a useful rate, and a forged capacity must
     // not cost a second per query.
@@ -239,8 +241,7 @@ pub(crate) fn kept_by_one(scheme: SchemeId, bits: u64, probes: u32, capacity: u6
         |_| false,
         || {
             let target = Target::new().items(capacity).bits(bits).probes(probes).scheme(scheme);
-            let plan = Plan::new(&target).map_err(Failure::of)?;
-            Ok(plan.guarantee.map_or(plan.fpr.upper, |one| one.fpr.upper))
+            Ok(Plan::new(&target).map_err(Failure::of)?.promised())
         },
     )
 }

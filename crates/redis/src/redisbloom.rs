@@ -24,22 +24,22 @@ pub(crate) struct Plan {
 pub(crate) struct Chain {
     /// The layers, oldest first; there is at least one.
     pub(crate) layers: Vec<Plan>,
-    /// Each layer is larger than the layer before it by this factor.
+    /// The number of items of a layer, divided by that of the layer before it.
     pub(crate) growth: u32,
     pub(crate) is_fixed: bool,
 }
 
-/// The bits of the options.
+/// The bits of a filter's options.
 mod option {
-    /// The hash has 64 bits.
+    /// The hash has 64 bits (and not 32).
     pub(super) const WIDE: u64 = 4;
     pub(super) const FIXED: u64 = 8;
-    /// All known options. The other two options say that bits are not rounded, and that the size
-    /// was given in bits.
+    /// All known options. The two options without a name here say that the number of bits is not
+    /// rounded up, and that the size was given as a number of bits.
     pub(super) const ALL: u64 = 15;
 }
 
-/// The number of bytes of the first chunk before the layers; and the number of bytes of each layer.
+/// The number of bytes before the layers in the first chunk, and the number of bytes of a layer.
 const HEADER: usize = 20;
 const LAYER: usize = 53;
 
@@ -77,8 +77,8 @@ impl Fields<'_> {
 }
 
 impl Plan {
-    /// A layer with these numbers, if it is possible; `power` is the binary logarithm of the bits,
-    /// or 0.
+    /// Returns a layer with these parameters, or an error if they are impossible; `power` is the
+    /// binary logarithm of the number of bits, or 0.
     pub(crate) fn checked([bits, probes, capacity, items]: [u64; 4], rate: f64, power: u64) -> Result<Plan, Failure> {
         let is_power = power == 0 || (power < 63 && bits == 1 << power);
         let is_sound = (1..1 << 62).contains(&bits) && (1..=MOST_PROBES).contains(&probes) && capacity > 0 && rate > 0.0 && rate < 1.0;
@@ -135,7 +135,7 @@ impl Chain {
         self.layers.iter().try_fold(0u64, |sum, layer| sum.checked_add(layer.bytes()))
     }
 
-    /// The requested rate; a chain that grows gives its first layer half of it.
+    /// Returns the requested rate; the first layer of a chain that grows has half of this rate.
     pub(crate) fn asked(&self) -> f64 {
         let first = self.layers.first().map_or(0.5, |layer| layer.rate);
         if self.is_fixed { first } else { (2.0 * first).min(0.999) }
@@ -217,7 +217,8 @@ mod tests {
         assert!((2..=7).all(|number| !Hashes::of(format!("item{number}").as_bytes()).are_in(&layer, &bits)));
     }
 
-    /// Chunks of any length, and with any changed byte, cause at most an error.
+    /// Chunks with any length, and with any byte changed, are either refused or read as valid
+    /// chunks.
     #[test]
     fn altered_headers_are_refused_or_sound() {
         for length in 0..HEADER.len() {

@@ -1,4 +1,5 @@
-//! Settings for operators: as arguments of the module, in the server's file, or with CONFIG SET.
+//! Settings for operators of the server: arguments of the module, lines of the server's
+//! configuration file, or CONFIG SET.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -11,7 +12,7 @@ pub(crate) struct Number {
     pub(crate) default: i64,
     pub(crate) lowest: i64,
     pub(crate) highest: i64,
-    /// Whether it is a number of bytes that may be written as `1gb`.
+    /// Whether the number is a number of bytes, which may be written as `1gb`.
     pub(crate) is_memory: bool,
     value: AtomicU64,
 }
@@ -34,7 +35,7 @@ impl Number {
 pub(crate) struct Text {
     pub(crate) name: &'static std::ffi::CStr,
     pub(crate) default: &'static std::ffi::CStr,
-    /// Whether it is kept out of logs.
+    /// Whether the server keeps the text out of its logs.
     pub(crate) is_secret: bool,
     pub(crate) get: fn() -> String,
     pub(crate) set: fn(&str) -> Result<(), String>,
@@ -45,7 +46,7 @@ pub(crate) const MOST_ITEMS: u64 = 1_000_000_000_000;
 /// The highest expansion.
 pub(crate) const MOST_EXPANSION: u32 = 32_768;
 
-/// The default expansion. Files store no expansion, so this expansion is used for them, too; then
+/// The default expansion. Files do not store an expansion, so filters from files get this one, and
 /// all replicas agree.
 pub(crate) const USUAL_EXPANSION: u32 = 2;
 
@@ -86,25 +87,26 @@ pub(crate) static TEXTS: [Text; 2] = [
 static RATE: Mutex<Option<Rate>> = Mutex::new(None);
 static SKETCH_SEED: Mutex<Option<Seed>> = Mutex::new(None);
 
-/// The rate of filters that are created without one.
+/// Returns the rate of filters that are created without an explicit rate.
 pub(crate) fn rate() -> Rate {
     let set = *RATE.lock().unwrap_or_else(PoisonError::into_inner);
     set.or_else(|| "0.01".parse().ok()).unwrap_or_else(|| unreachable!("a hundredth is a rate"))
 }
 
-/// The seed of all sketches. They share one seed, because only sketches with the same seed can be
-/// merged.
+/// The seed of all sketches. All sketches share one seed, because only sketches with the same seed
+/// can be merged.
 pub(crate) fn sketch_seed() -> Seed {
     let set = *SKETCH_SEED.lock().unwrap_or_else(PoisonError::into_inner);
     set.unwrap_or_else(|| Seed::from(0))
 }
 
-/// The number of items for filters that are created without one.
+/// Returns the planned number of items of filters that are created without an explicit number.
 pub(crate) fn capacity() -> u64 {
     CAPACITY.get().unsigned_abs()
 }
 
-/// The expansion of filters that are created without one; 0 for filters that do not grow.
+/// Returns the expansion of filters that are created without an explicit expansion; 0 stands for
+/// filters that do not grow.
 pub(crate) fn expansion() -> u32 {
     EXPANSION.get().clamp(0, MOST_EXPANSION.into()) as u32
 }

@@ -48,7 +48,7 @@ mod form {
 /// The number of bytes before the contents.
 const HEADER: u64 = 16;
 
-/// The number of words before a compact filter's own.
+/// The number of header words before a compact filter's own words.
 const COMPACT_WORDS: usize = 12;
 
 /// The beginning of a truebloom file. Compressed files, which could expand to a thousand times
@@ -231,7 +231,7 @@ pub(crate) fn read(source: &mut impl Source, limit: Option<u64>) -> Result<Value
     read_form(source, limit, &all.collect::<Vec<_>>())
 }
 
-/// Reads a value of one of these forms.
+/// Reads a value whose form is one of `forms`.
 fn read_form(source: &mut impl Source, limit: Option<u64>, forms: &[u32]) -> Result<Value, Refused> {
     if let Some(limit) = limit.filter(|limit| source.left() > limit.saturating_add(HEADER)) {
         return Err(refused(format!("the value has {} bytes, but a key may take {limit} (bf.bloom-memory-usage-limit)", source.left())));
@@ -264,8 +264,8 @@ fn read_form(source: &mut impl Source, limit: Option<u64>, forms: &[u32]) -> Res
     Ok(value)
 }
 
-/// The following bytes, if they begin like an uncompressed truebloom file that takes no more than
-/// `limit`.
+/// Returns the following bytes of the source. These bytes must begin like an uncompressed truebloom
+/// file whose filter takes at most `limit` bytes.
 fn file<S: Source>(source: &mut S, limit: Option<u64>) -> Result<impl Read, Refused> {
     let mut header = [0; FileHeader::BYTES as usize];
     source.read_exact(&mut header).map_err(refused)?;
@@ -353,7 +353,7 @@ fn read_imported(source: &mut impl Source, limit: Option<u64>) -> Result<Importe
     }
     match read_form(source, limit, &[form::COMPACT, form::FILE])? {
         own @ (Value::Compact(_) | Value::Large(_)) => Ok(imported.with_own(Some(own))),
-        _ => Err(refused("the part for items that were added later is not a filter")),
+        _ => Err(refused("the filter for items that were added after the import is not valid")),
     }
 }
 
@@ -410,7 +410,8 @@ impl Write for Sum {
     }
 }
 
-/// A writer that keeps only a part of what is written. The writer ends the writing after that part.
+/// A writer that keeps only a part of the bytes that are written to it. After this part, it returns
+/// an error, so that writing ends.
 struct Part {
     skip: u64,
     bytes: Vec<u8>,

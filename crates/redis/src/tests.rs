@@ -39,8 +39,8 @@ fn both(hasher: HasherId, seed: u128) -> [(Value, AnyFilter); 2] {
     ]
 }
 
-/// The number of items for which the compact form has room, for a growing filter with a rate of
-/// 1e-4 that begins with 50,000 items.
+/// The largest number of items that fit into the compact form of a growing filter with a rate of
+/// 1e-4 whose first layer has 50,000 items.
 const COMPACT_ITEMS: u32 = 572_268;
 
 fn add(value: &mut Value, items: std::ops::Range<u32>) -> Vec<bool> {
@@ -93,9 +93,9 @@ fn compact_filters_become_large_ones() {
     assert_eq!(ours.items(), theirs.changed());
 }
 
-/// If there is no memory for the large form, the items added before stay, and each refused item is
-/// reported. The next attempt with enough memory continues as if nothing had happened. This holds
-/// for every size of block that is refused.
+/// If there is not enough memory for the large form, the filter keeps all earlier items and reports
+/// an error for each refused item. The next attempt with enough memory continues as if nothing had
+/// happened. The test refuses blocks of every size.
 #[test]
 fn no_memory_for_the_large_form_loses_nothing() {
     let growth = plans::growth(rate("0.0001"), 50_000, 2).expect("in range");
@@ -124,8 +124,8 @@ fn added(answers: &[Result<bool, Failure>]) -> u64 {
     answers.iter().filter(|answer| **answer == Ok(true)).count() as u64
 }
 
-/// A value that is written can be read again and has the announced length. Every changed byte is
-/// either refused or read as a value with that change.
+/// A value that is written can be read again and has the announced length. If any byte of a written
+/// value is changed, the value is either refused or read with this change.
 #[test]
 fn states_are_read_as_they_were_written() {
     for (mut value, _) in both(HasherId::Xxh3, 5) {
@@ -190,8 +190,8 @@ fn parts_are_what_is_written() {
     }
 }
 
-/// A filter is due exactly when its time is up, to the nanosecond. The start of its clock is a
-/// change that is replicated.
+/// A filter is due exactly when its time is up, to the nanosecond. Starting its clock is a change,
+/// too, and is replicated.
 #[test]
 fn a_filter_is_due_when_its_time_turns_it() {
     let policy = Policy { age: Some(Duration::from_nanos(1_500_000)), ..Policy::two_phases(500) };
@@ -219,7 +219,8 @@ fn imported() -> Value {
     Value::Imported(Box::new(Imported::new(chain, bits)))
 }
 
-/// However a client cuts a dump into chunks, they are accepted in order and give the same dump.
+/// A dump may be divided into chunks of any length; all chunks are accepted in order, and the
+/// result is the same.
 #[test]
 fn chunks_come_in_order_and_to_the_end() {
     let mut loading = Loading::begin(&loading::header(10)).expect("a header");

@@ -1,9 +1,8 @@
 //! Filters that forget old items after a number of new items, or after a time. Only the primary
-//! server moves them to the next phase.
+//! server decides when a filter moves to the next phase.
 
 use crate::answer::Failure;
-use crate::memory::class;
-use crate::plans;
+use crate::{large, plans};
 use std::io::{self, Read, Write};
 use std::time::Duration;
 use truebloom::recycling::{BlockedRecyclingFilter, Policy, RecyclingFilter, Stats};
@@ -36,18 +35,15 @@ macro_rules! each {
 /// How a filter forgets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Window {
-    /// Whether there are two phases; the previous one is then still queried.
+    /// Whether there are two phases, of which the previous one is still queried.
     pub(crate) two: bool,
     /// The longest duration of a phase in milliseconds; 0 if a phase ends only when it is full.
     pub(crate) every: u64,
 }
 
-/// The rates for which designs are computed. For other rates, computing a design would take up to a
-/// second, during which the server would answer nothing.
+/// The range of rates for which designs are computed. Outside of this range, computing a design
+/// would take up to a second, during which the server could not answer any command.
 const RATES: std::ops::RangeInclusive<f64> = 1e-12..=0.5;
-
-/// The approximate number of bytes that a filter takes beside its bits.
-const OWN_BYTES: usize = 512;
 
 impl Turning {
     /// A design for `items` per phase. If a phase ends only when it is full, `rate` is the average
@@ -112,9 +108,9 @@ impl Turning {
         each!(&self.filter, filter => filter.encoded_bytes())
     }
 
-    /// Whether the time of the active phase is up, to the nanosecond. If it is not,
-    /// [`advance`](Turning::advance) would only set the filter's clock. A replica, which gets only
-    /// new phases, would then have another clock.
+    /// Whether the time of the active phase is up, to the nanosecond. If its time is not up,
+    /// [`advance`](Turning::advance) must not be called, because it would set the filter's clock.
+    /// The clocks of replicas would then differ, because only moves to a new phase are replicated.
     pub(crate) fn is_due(&self, now: u64) -> bool {
         let start = each!(&self.filter, filter => filter.phase_start());
         self.age().is_some_and(|age| Duration::from_millis(now).saturating_sub(start) >= age)
@@ -154,7 +150,7 @@ impl Turning {
         each!(&self.filter, filter => filter.stats())
     }
 
-    /// The worst rate, and the present one.
+    /// Returns the worst rate and the current rate.
     pub(crate) fn rates(&self) -> (f64, f64) {
         each!(&self.filter, filter => (filter.worst_fpr(), filter.fpr()))
     }
@@ -170,8 +166,13 @@ impl Turning {
         1 + u64::from(two)
     }
 
+    /// Returns the number of bytes that a filter with this design takes.
+    pub(crate) fn bytes_of(design: &truebloom_math::recycling::Design) -> usize {
+        large::bytes_with((0..design.mode().filters()).map(|_| design.bits()))
+    }
+
     pub(crate) fn bytes(&self) -> usize {
-        let phase = each!(&self.filter, filter => filter.bits()).div_ceil(8) as usize;
-        OWN_BYTES + self.phases() as usize * class(phase + 136)
+        let phase = each!(&self.filter, filter => filter.bits());
+        large::bytes_with((0..self.phases()).map(|_| phase))
     }
 }

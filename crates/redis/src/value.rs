@@ -12,8 +12,8 @@ use crate::sketch::Sketch;
 use crate::turning::Turning;
 use truebloom::AnyFilter;
 
-/// The value of a key. It is only as large as the smallest filters need, because there may be
-/// millions of them.
+/// The value of a key. The size of this type is that of the smallest filters, of which a server may
+/// have millions; larger values are in separate allocations.
 #[derive(Clone)]
 pub(crate) enum Value {
     Compact(Compact),
@@ -46,7 +46,7 @@ impl Value {
             }
     }
 
-    /// The value for a filter of the library, in the form in which this module keeps it.
+    /// Makes a value from a filter of the library, in compact form if possible.
     pub(crate) fn of(filter: AnyFilter, expansion: u32) -> Value {
         match file::to_compact(&filter, expansion) {
             Some(compact) => Value::Compact(compact),
@@ -149,7 +149,7 @@ impl Value {
         match self {
             Value::Compact(filter) => file::to_filter(filter),
             Value::Large(filter) => Ok(filter.filter().clone()),
-            Value::Turning(_) => Err(Failure::text("ERR a filter that recycles cannot be used here")),
+            Value::Turning(_) => Err(Failure::text("ERR this command cannot use a filter that recycles")),
             Value::Sketch(_) => Err(Failure::WrongType),
             Value::Loading(_) => Err(LOADING),
             Value::Imported(_) => Err(FOREIGN),
@@ -170,7 +170,7 @@ impl Value {
         Ok(bytes)
     }
 
-    /// The number of items in the value: those that were not contained when they came.
+    /// Returns the number of items that were not contained when they were added.
     pub(crate) fn items(&self) -> u64 {
         match self {
             Value::Compact(filter) => filter.changed().into(),
@@ -181,7 +181,7 @@ impl Value {
         }
     }
 
-    /// The approximate number of items for which the value has room so far.
+    /// Returns approximately the number of items that the value can hold without growing.
     pub(crate) fn capacity(&self) -> u64 {
         match self {
             Value::Compact(filter) => filter.capacity(),
@@ -219,7 +219,7 @@ pub(crate) fn bytes_of(shape: Option<&plans::Shape>, bits: u64) -> u64 {
     let compact = shape.and_then(|shape| shape.layer(0)).map(plans::Layer::words).filter(|words| *words < MOST_WORDS);
     let rest = match compact {
         Some(words) => memory::class(8 * (SEED_WORDS + 1 + words)),
-        None => large::layer_bytes(bits).saturating_add(512),
+        None => large::bytes_with(std::iter::once(bits)),
     };
     own.saturating_add(rest) as u64
 }

@@ -183,7 +183,7 @@ def test_sketches(client):
 
 def test_plans_tell_the_memory_before_it_is_taken(client):
     for options in [(), ("NONSCALING",), ("BLOCKED",), ("RECYCLE",), ("EVERY", "60")]:
-        for items in ("100", "20000", "1000000"):
+        for items in ("100", "20000", "1000000", "10000000"):
             plan = call(client, "BF.PLAN", "0.01", items, *options)
             plan = dict(zip(plan[::2], plan[1::2]))
             call(client, "BF.RESERVE", "f", "0.01", items, *options)

@@ -3,7 +3,7 @@
 
 use truebloom_math::{Fpr, Plan, Result};
 
-/// The loads that are reported, in hundredths of the planned number of items.
+/// The numbers of items for which rates are reported, in percent of the planned number.
 const FACTORS: [u64; 4] = [105, 120, 150, 200];
 
 /// A filter that holds more items than it was planned for.
@@ -23,10 +23,9 @@ pub struct Overload {
 /// # Errors
 /// Fails if the rate cannot be computed.
 pub fn overload(plan: &Plan) -> Result<Vec<Overload>> {
-    let law = plan.law()?;
     let items = |factor: u64| u64::try_from((u128::from(plan.items) * u128::from(factor)).div_ceil(100)).ok();
     let numbers = FACTORS.into_iter().map_while(|factor| Some((factor as f64 / 100.0, items(factor)?)));
-    numbers.map(|(factor, items)| Ok(Overload { factor, items, fpr: law.fpr(items)? })).collect()
+    numbers.map(|(factor, items)| Ok(Overload { factor, items, fpr: plan.fpr_with(items)? })).collect()
 }
 
 /// The sizes of static filters, to which nothing can be added. Static filters store fingerprints of

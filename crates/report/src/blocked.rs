@@ -1,8 +1,8 @@
 //! Blocked filters in comparison with standard ones: one cache line per lookup, for more bits.
 
-use truebloom_math::{Layout, Plan, Target};
+use truebloom_math::{Layout, Plan, Target, WORTH_TIMES};
 
-/// The blocked filter for the same target, and how many more bits it needs.
+/// The blocked filter for the same target as a standard plan, and how many more bits it needs.
 #[derive(Clone, Debug)]
 pub struct Alternative {
     /// The plan.
@@ -15,11 +15,12 @@ pub struct Alternative {
 }
 
 impl Alternative {
-    /// Returns the alternative to this plan. It is `None` if the limits are too low for a blocked
+    /// Returns the alternative to this plan. Returns `None` if the limits are too low for a blocked
     /// filter, or if no blocked filter is proven to have the rate of the standard filter.
     #[must_use]
     pub fn of(target: &Target, standard: &Plan) -> Option<Alternative> {
         let plan = Plan::new(&target.clone().layout(Layout::Lines)).ok()?;
-        Some(Alternative { times_bits: plan.times_bits(standard)?, is_worth_it: plan.is_worth_it(standard), plan })
+        let times_bits = plan.times_bits(standard)?;
+        Some(Alternative { times_bits, is_worth_it: times_bits <= WORTH_TIMES, plan })
     }
 }

@@ -1,12 +1,12 @@
-//! Charts of the rates from which the answers are read.
+//! Charts that show the rates behind an answer.
 
 use crate::scatter::Scatter;
 use crate::show::{count, fpr, plural, significant};
 use truebloom_math::{Approximation, Fpr, Law, Method, Plan, Result, Variant, rate_quantile_bound};
 use truebloom_plot::{Axis, Chart, Mark, Series};
 
-/// The loads at which the rate of a filter is shown, as multiples of the plan; they are the same as
-/// in the report.
+/// The numbers of items at which the rate of a filter is shown, as multiples of the planned number;
+/// they are the same as in the report.
 const LOADS: [f64; 5] = [1.0, 1.05, 1.2, 1.5, 2.0];
 
 /// The label of most vertical axes.
@@ -21,7 +21,8 @@ fn shares(points: u32) -> impl Iterator<Item = f64> {
     (0..=points).map(move |i| 0.25 + 1.75 * f64::from(i) / f64::from(points))
 }
 
-/// The points of a curve, up to the first one that takes too much work.
+/// Returns the points of a curve; the curve ends before the first point whose computation would
+/// take too long.
 fn curve(xs: impl Iterator<Item = f64>, rate: impl Fn(f64) -> Result<Fpr>) -> Vec<(f64, f64)> {
     rates(xs, rate).into_iter().map(|(x, rate)| (x, rate.value)).collect()
 }
@@ -30,8 +31,8 @@ fn rates(xs: impl Iterator<Item = f64>, rate: impl Fn(f64) -> Result<Fpr>) -> Ve
     xs.map_while(|x| Some((x, rate(x).ok()?))).collect()
 }
 
-/// A line where rates are exact or validated, and a band where only bounds are known. The band
-/// begins and ends at the nearest points of the line.
+/// Returns a line for the points whose rates are exact or validated, and a band for the points
+/// where only bounds are known. The band begins and ends at the nearest points of the line.
 fn line_and_band(name: &str, rates: &[(f64, Fpr)]) -> Vec<Series> {
     let is_sharp = |i: usize| rates.get(i).is_none_or(|(_, rate)| matches!(rate.method, Method::Exact | Method::Validated));
     let line = rates.iter().enumerate().map(|(i, (x, rate))| (*x, if is_sharp(i) { rate.value } else { f64::NAN })).collect();
@@ -70,7 +71,7 @@ pub fn plan(plan: &Plan) -> Result<Chart> {
         plural(planned, "item")
     );
     let mut chart =
-        Chart::new("The rate of this filter up to its plan, and beyond", Axis::linear("items in the filter"), Axis::log(RATE)).note(note);
+        Chart::new("The rate of this filter by number of items", Axis::linear("items in the filter"), Axis::log(RATE)).note(note);
     let variant = plan.scheme.variant().filter(|_| plan.layout() == truebloom_math::Layout::Spread);
     if let Some(variant) = variant {
         chart = chart.with(Series::band("one filter's own rate: 98% of filters", scatter(plan, variant)).coloured(0));

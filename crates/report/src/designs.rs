@@ -1,12 +1,12 @@
-//! Comparison of filters that forget: one phase, one phase in cache lines, two phases, and the
-//! usual design without a model.
+//! Comparison of filters that forget: one phase, one phase with a blocked layout, two phases, and
+//! the usual design, which is chosen without a model of recycling.
 
-use crate::show::significant;
+use crate::show::{plural, significant};
 use truebloom_math::recycling::{
     BlockedSized, Mode, SizedDesign, blocked_capacity, blocked_min_bits, capacity, min_bits, remember, worst_capacity, worst_min_bits,
     worst_remember,
 };
-use truebloom_math::{BLOCK_BITS, Layout, Rate, Result, Variant, max_items};
+use truebloom_math::{BLOCK_BITS, Error, Layout, Rate, Result, Variant, max_items};
 
 /// The usual design, without a model: a filter that is emptied after a fixed number of items, with
 /// a limit on its worst rate.
@@ -39,7 +39,8 @@ impl Today {
 }
 
 /// Returns the average number of items that a filter holds when it is emptied. With one phase, the
-/// item that ends a cycle is forgotten with it (D3 in docs/ERRATA.md).
+/// item that ends a cycle is forgotten together with the others, so it does not count (D3 in
+/// docs/ERRATA.md).
 #[must_use]
 pub fn held(sized: &SizedDesign) -> f64 {
     let forgotten = if sized.design.mode().filters() == 1 { 1.0 } else { 0.0 };
@@ -52,11 +53,12 @@ pub fn blocked_held(sized: &BlockedSized) -> f64 {
     sized.run.items_per_cycle.lower - 1.0
 }
 
-/// Below this many items, forgetting one of them changes the printed numbers.
+/// For designs with fewer items per cycle than this, one forgotten item changes the printed
+/// numbers.
 const FEW: f64 = 100.0;
 
-/// Returns a remark on the number of items that a filter of one phase holds when it is emptied, if
-/// that is clearly less than the items of its cycle.
+/// Returns a remark on the number of items that a one-phase filter holds when it is emptied.
+/// Returns `None` if this number is close to the number of items per cycle.
 #[must_use]
 pub fn held_in_words(held: f64) -> Option<String> {
     if held < 1e-9 {
@@ -75,11 +77,12 @@ pub struct Designs {
     pub today: Option<Today>,
     /// One phase, whose average rate is at most the requested rate.
     pub one: Option<SizedDesign>,
-    /// One phase in cache lines.
+    /// One phase, with the blocked layout.
     pub blocked: Option<BlockedSized>,
     /// Two phases, whose worst rate is at most the requested rate.
     pub two: Option<SizedDesign>,
-    /// Two phases that are guaranteed to forget nothing too early, if a time to remember is given.
+    /// Two phases that certainly remember every item for the requested time; `None` if no time was
+    /// requested.
     pub certain: Option<SizedDesign>,
 }
 
@@ -90,13 +93,11 @@ impl Designs {
     /// Fails if numbers are out of range, or the answer would take too long.
     pub fn of_bits(bits: u64, rate: &Rate, layout: Layout) -> Result<Designs> {
         let today = max_items(Variant::Standard, bits, rate)?.filter(|best| best.items > 0);
-        Ok(Designs {
-            today: today.map(|best| Today { bits, probes: best.probes, items: best.items }),
-            one: capacity(bits, rate, Mode::default())?,
-            blocked: in_lines(layout, || if bits < BLOCK_BITS { Ok(None) } else { blocked_capacity(bits, rate) })?,
-            two: if bits < 2 { None } else { worst_capacity(bits, rate, Mode::two_phase())? },
-            certain: None,
-        })
+        let today = today.map(|best| Today { bits, probes: best.probes, items: best.items });
+        let two = if bits < 2 { Ok(None) } else { worst_capacity(bits, rate, Mode::two_phase()) };
+        let [one, two, certain] = possible([capacity(bits, rate, Mode::default()), two, Ok(None)])?;
+        let blocked = in_lines(layout, || if bits < BLOCK_BITS { Ok(None) } else { blocked_capacity(bits, rate) })?;
+        Ok(Designs { today, one, blocked, two, certain })
     }
 
     /// Returns the designs with the smallest memory for this many items per cycle.
@@ -105,9 +106,10 @@ impl Designs {
     /// Fails if numbers are out of range, or the answer would take too long.
     pub fn of_items(items: u64, rate: &Rate, layout: Layout) -> Result<Designs> {
         let number = items as f64;
-        let (one, two) = (min_bits(number, rate, Mode::default())?, worst_min_bits(number, rate, Mode::two_phase())?);
+        let found = [min_bits(number, rate, Mode::default()), worst_min_bits(number, rate, Mode::two_phase()), Ok(None)];
+        let [one, two, certain] = possible(found)?;
         let blocked = in_lines(layout, || blocked_min_bits(number, rate))?;
-        Ok(Designs { today: today(items, rate)?, one, blocked, two, certain: None })
+        Ok(Designs { today: today(items, rate)?, one, blocked, two, certain })
     }
 
     /// Returns the designs with the smallest memory that remember items for this long.
@@ -115,9 +117,8 @@ impl Designs {
     /// # Errors
     /// Fails if numbers are out of range, or the answer would take too long.
     pub fn of_gap(gap: u64, forget: f64, rate: &Rate, layout: Layout) -> Result<Designs> {
-        let one = remember(gap, forget, rate, Mode::default())?;
-        let two = worst_remember(gap, forget, rate, Mode::two_phase())?;
-        let certain = worst_remember(gap, 0.0, rate, Mode::two_phase())?;
+        let two_phase = |forget| worst_remember(gap, forget, rate, Mode::two_phase());
+        let [one, two, certain] = possible([remember(gap, forget, rate, Mode::default()), two_phase(forget), two_phase(0.0)])?;
         // A cycle of N items forgets E[min(N, gap + 1)] / E[N] of them.
         let items = (gap as f64 + 1.0) / forget;
         let blocked = in_lines(layout, || if items > MOST_ITEMS { Ok(None) } else { blocked_min_bits(items, rate) })?;
@@ -125,21 +126,52 @@ impl Designs {
     }
 }
 
-/// Returns the number of new items that come in this time, rounded up. An excess that comes only
-/// from the rounding of the product is ignored.
+/// Leaves out designs whose rate would be below the probability of equal hashes. Returns this error
+/// only if no design is left.
+fn possible(designs: [Result<Option<SizedDesign>>; 3]) -> Result<[Option<SizedDesign>; 3]> {
+    let mut refused = None;
+    let mut found = [const { None }; 3];
+    for (found, design) in found.iter_mut().zip(designs) {
+        match design {
+            Err(error @ Error::BelowHashFloor { .. }) => refused = refused.or(Some(error)),
+            design => *found = design?,
+        }
+    }
+    match refused {
+        Some(error) if found.iter().all(Option::is_none) => Err(error),
+        _ => Ok(found),
+    }
+}
+
+/// Returns the number of new items that come in this time, rounded up. If the product exceeds a
+/// whole number only because of rounding errors, it is rounded to this number.
 #[must_use]
 pub fn items_in(seconds: f64, per_second: f64) -> u64 {
     (seconds * per_second * (1.0 - 4.0 * f64::EPSILON)).ceil() as u64
 }
 
-/// The largest number of new items over which a design can remember.
-pub const MOST_REMEMBERED: u64 = 1_000_000_000_000_000;
+/// The largest number of new items for which a design can be required to remember an item.
+const MOST_REMEMBERED: u64 = 1_000_000_000_000_000;
 
-/// The largest number of items per cycle that is searched for.
+/// The share of items that may be forgotten earlier, unless another share is given.
+pub const FORGET: f64 = 0.01;
+
+/// Checks a number of new items for which to remember an item.
+///
+/// # Errors
+/// Fails if the number is 0 or above 10^15.
+pub fn remembered(items: u64) -> core::result::Result<u64, String> {
+    match items {
+        1..=MOST_REMEMBERED => Ok(items),
+        _ => Err(format!("{} cannot be remembered; choose a number from 1 to 10^15", plural(items, "item"))),
+    }
+}
+
+/// The largest number of items per cycle that a search considers.
 const MOST_ITEMS: f64 = 1e18;
 
-/// The blocked design, or `None` if it is not requested. With the layout `auto`, it is not an error
-/// if no blocked design exists for a question.
+/// The blocked design, or `None` if it is not requested. With the layout `auto`, the result is
+/// `None` instead of an error if no blocked design meets the request.
 fn in_lines(layout: Layout, find: impl FnOnce() -> Result<Option<BlockedSized>>) -> Result<Option<BlockedSized>> {
     match layout {
         Layout::Lines => find(),
@@ -157,7 +189,8 @@ fn today(items: u64, rate: &Rate) -> Result<Option<Today>> {
 mod tests {
     use super::*;
 
-    /// The item that ends a cycle is not held with one phase, and is held with two phases.
+    /// The number of held items excludes the item that ends a cycle if there is one phase, and
+    /// includes it if there are two.
     #[test]
     fn what_is_forgotten_is_not_held() {
         let designs = Designs::of_items(3, &"10%".parse().expect("a rate"), Layout::Lines).expect("designs");
@@ -170,7 +203,7 @@ mod tests {
         assert!(blocked_held(&blocked) == blocked.run.items_per_cycle.lower - 1.0 && today.blocked_gain(&blocked) > 0.0);
     }
 
-    /// 500 a minute are 30,000 in an hour, and half an item counts as one.
+    /// 500 items per minute are exactly 30,000 per hour, and half an item is rounded up to one.
     #[test]
     fn no_item_is_made_of_rounding() {
         for (seconds, per_second, items) in [

@@ -14,7 +14,7 @@ use truebloom_plot::Chart;
 pub fn library(name: &str) -> std::result::Result<&'static Profile, String> {
     find(&name.to_lowercase()).ok_or_else(|| {
         let names: Vec<&str> = PROFILES.iter().map(|profile| profile.name).collect();
-        format!("`{name}` is not a known library; take one of {}", names.join(", "))
+        format!("`{name}` is not a known library; choose one of {}", names.join(", "))
     })
 }
 
@@ -31,7 +31,7 @@ pub struct Finding {
     pub ideal: Fpr,
     /// The rate by a formula, if one applies.
     pub law: Option<Fpr>,
-    /// The rate that equal hashes alone cause.
+    /// The rate of keys that pass only because their hash equals that of an item.
     pub floor: f64,
     /// The rate by a simulation.
     pub simulation: Option<Simulation>,
@@ -43,7 +43,7 @@ impl Finding {
     /// Returns the finding for a size, without a simulation.
     ///
     /// # Errors
-    /// Fails if the numbers are out of range, or the law would take too long to compute.
+    /// Fails if the numbers are out of range, or if evaluating the formula would take too long.
     pub fn by_law(profile: &'static Profile, size: Size, items: u64, asked: Option<&Rate>) -> Result<Finding> {
         let share = asked.map(|asked| share(profile, size, items, asked)).transpose()?.flatten();
         Ok(Finding {
@@ -74,8 +74,8 @@ impl Finding {
         Ok(Finding { simulation, ..self })
     }
 
-    /// Returns the rate and its interval. The numbers come from the formula if there is one, and
-    /// are never below the floor of equal hashes.
+    /// Returns the rate and its interval. The formula is used if there is one. The result is never
+    /// below the rate of equal hashes alone.
     #[must_use]
     pub fn rate(&self) -> (f64, f64, f64) {
         match (&self.law, &self.simulation) {
@@ -86,8 +86,8 @@ impl Finding {
     }
 
     /// Returns the number of hits, if the interval of the simulation is so wide that it says almost
-    /// nothing. In this case, too few filters had hits, or there were too few filters to rule out
-    /// that some filters have many hits.
+    /// nothing. An interval is this wide if too few filters had hits, or if there were too few
+    /// filters to rule out that some of them have many hits.
     #[must_use]
     pub fn too_short(&self) -> Option<u64> {
         let found = self.simulation.as_ref().filter(|_| self.law.is_none())?;
@@ -109,7 +109,7 @@ impl Finding {
     #[must_use]
     pub fn interval(&self, found: &Simulation, write: impl Fn(f64) -> String) -> String {
         match self.too_short() {
-            Some(_) => format!("too short; the rate is below {}", write(found.upper)),
+            Some(_) => format!("simulation too short; the rate is below {}", write(found.upper)),
             None => format!("99% interval {} to {}", write(found.lower), write(found.upper)),
         }
     }
@@ -207,7 +207,8 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// An interval is useless if it ends at more than this many times the measured rate.
+/// The interval of a simulation is useless if it ends at more than this many times the measured
+/// rate.
 const USELESS: f64 = 30.0;
 
 /// The number of queries that a message suggests, such as `20M`: ten times as many as before, and

@@ -1,10 +1,10 @@
-//! How the fill and the rate of one filter vary with its seed; `explain` prints and draws this.
+//! The variation of one filter's fill and rate with its seed, which `explain` prints and draws.
 
 use truebloom_math::occupancy::{Occupancy, Quantile};
 use truebloom_math::{Fpr, Law, Method, Result, Variant, rate_quantile_bound};
 
-/// Quantiles are computed by sums, which take milliseconds, if there are at most this many throws
-/// or at most this many bits.
+/// The largest number of throws, or of bits, for which quantiles are computed by summing the
+/// distribution, which takes milliseconds.
 const SUMMED: u64 = 20_000;
 
 /// The distributions of one filter's fill and rate. The filter is a standard or a classic one.
@@ -34,7 +34,8 @@ impl Scatter {
     }
 
     /// A quantile of the number of set bits: this share of all filters has at most that many. For
-    /// small filters, it is computed by a sum; for larger ones, it is a bracket from proven bounds.
+    /// small filters, the quantile is computed by a sum; for larger ones, the result is a bracket
+    /// from proven bounds.
     ///
     /// # Errors
     /// Fails if the share is not between 0 and 1, or the computation would take too long.
@@ -43,7 +44,7 @@ impl Scatter {
     }
 
     /// The same quantile of the rate: this share of all filters has at most that rate. The rate
-    /// rises with the fill, so its bracket follows from the bracket of the fill.
+    /// rises with the fill, so the bracket of the rate follows from the bracket of the fill.
     ///
     /// # Errors
     /// Fails as [`quantile`](Self::quantile) does.

@@ -1,4 +1,4 @@
-//! Numbers in the form in which people read them: `1,234,567`, `1.714 MiB`, `9.998e-7`.
+//! Formatting of numbers for people: `1,234,567`, `1.714 MiB`, `9.998e-7`.
 
 use truebloom_math::{Fpr, Rate};
 
@@ -17,7 +17,7 @@ pub fn count(number: u64) -> String {
 }
 
 /// Formats an expected number as text. A number of 2 or more is rounded to a whole number, because
-/// decimals of a count mean nothing.
+/// decimals of a count have no meaning for readers.
 #[must_use]
 pub fn expected(number: f64) -> String {
     match number {
@@ -70,8 +70,8 @@ pub fn power(ln: f64, digits: usize) -> String {
     format!("{}e{exponent}", significant(mantissa, digits.min(10)))
 }
 
-/// Formats the upper end of a proven rate, rounded up to 6 digits. It is never above `met`, a rate
-/// that is proven to be an upper bound.
+/// Formats the upper end of a proven rate, rounded up to 6 digits. The result is never above `met`,
+/// a rate that is proven to be an upper bound.
 #[must_use]
 pub fn proven(fpr: &Fpr, met: Option<Rate>) -> String {
     let text = rate_up(fpr.upper, 6);
@@ -94,8 +94,8 @@ pub fn rate_up(value: f64, digits: usize) -> String {
     round_with(value, digits, |shown| if shown < value { step(value, digits) } else { 0.0 } + shown)
 }
 
-/// Formats a probability in percent, without the sign. It is written to `digits` significant
-/// digits, or with all its digits if rounding would give 100.
+/// Formats a probability in percent, without the sign. The result has `digits` significant digits,
+/// or all digits of the number if rounding would give 100.
 #[must_use]
 pub fn certainty(share: f64, digits: usize) -> String {
     let short = significant(100.0 * share, digits);

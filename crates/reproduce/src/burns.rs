@@ -183,7 +183,7 @@ fn minimisation() -> Result<Vec<Claim>> {
     ])
 }
 
-/// The number of failures among the cases tried, and the first of them.
+/// The number of cases that failed, and the first of these cases.
 #[derive(Default)]
 struct Tally {
     tried: u32,
@@ -560,8 +560,8 @@ fn approach(figure: &Figure) -> Vec<f64> {
     rows.map(|row| row[estimate] - row[best]).collect()
 }
 
-/// Whether each gap is smaller than the one before, and the last is at most two probes (of about
-/// 44).
+/// Whether each gap is smaller than the previous one, and the last gap is at most two probes (of
+/// about 44).
 fn is_approach(gaps: &[f64]) -> bool {
     gaps.len() == 4 && gaps.windows(2).all(|pair| pair[0] > pair[1]) && gaps.last().is_some_and(|gap| (0.0..2.0).contains(gap))
 }

@@ -1,27 +1,29 @@
 //! The work behind figures and claims, divided into cells. A cell has a name, can be computed alone
 //! and on any thread, and always gives the same numbers. So a long run can continue where it was
-//! stopped, and a result that both a figure and a claim need is computed once.
+//! stopped, and a result that both a figure and a claim need is computed only once.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use truebloom_math::Result;
 
-/// The numbers of the cells that are known, by name.
+/// The known results of cells, by the name of the cell.
 pub type Known = BTreeMap<String, Vec<f64>>;
 
-/// A function that says whether these can be the numbers of a cell.
+/// A function that returns whether the given numbers can be the results of a cell.
 pub(crate) type Fits<'a> = Box<dyn Fn(&[f64]) -> bool + Send + Sync + 'a>;
 
-/// One experiment, or one computation by a formula.
+/// A unit of work: one experiment, or one computation by a formula.
 pub(crate) struct Cell<'a> {
     pub(crate) name: String,
-    /// An estimate of its work, in any unit, from which the remaining time is estimated.
+    /// An estimate of the work of the cell, in any unit. This estimate is used to compute the
+    /// remaining time.
     pub(crate) steps: f64,
-    /// Whether these can be its numbers, because numbers from a file may be damaged.
+    /// Returns whether the given numbers can be the results of the cell. Numbers from a file may be
+    /// damaged.
     pub(crate) fits: Fits<'a>,
-    /// Whether its numbers may be stored. Results of formulas are not stored, so that they always
-    /// come from the program that prints them.
+    /// Whether the numbers of the cell may be stored. Results of formulas are not stored, so that
+    /// they always come from the program that prints them.
     pub(crate) is_experiment: bool,
     pub(crate) run: Box<dyn Fn() -> Result<Vec<f64>> + Send + Sync + 'a>,
 }
@@ -32,7 +34,7 @@ pub(crate) fn are_shares(count: usize) -> Fits<'static> {
 }
 
 impl Cell<'_> {
-    /// The known numbers of the cell, or those that it computes now.
+    /// Returns the numbers of the cell, and computes them if they are not known.
     pub(crate) fn value(&self, known: &Known) -> Result<Vec<f64>> {
         self.known(known).map_or_else(|| (self.run)(), |value| Ok(value.clone()))
     }
@@ -46,7 +48,7 @@ impl Cell<'_> {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Done<'a> {
-    /// The name of the cell, under which its numbers are known from now on.
+    /// The name of the cell, which is also the key of its numbers.
     pub name: &'a str,
     /// The numbers of the cell.
     pub values: &'a [f64],
@@ -56,9 +58,9 @@ pub struct Done<'a> {
     pub share: f64,
 }
 
-/// Runs all cells that are not known, each name once, on this many threads, the longest first. The
-/// function calls `done` for each cell that ends, and stops early if `done` returns false. Returns
-/// the first error.
+/// Runs all cells whose numbers are not known, on `threads` threads, starting with the longest.
+/// Cells with the same name run only once. The function calls `done` for each cell that ends, and
+/// stops early if `done` returns false. Returns the first error.
 pub(crate) fn run(cells: &[Cell<'_>], known: &mut Known, threads: usize, mut done: impl FnMut(&Done<'_>) -> bool) -> Result<()> {
     let mut names = BTreeSet::new();
     let cells: Vec<&Cell<'_>> = cells.iter().filter(|cell| names.insert(cell.name.as_str())).collect();

@@ -9,10 +9,10 @@ fn rate_axis() -> Axis {
 }
 
 impl Figure {
-    /// Returns the charts of the figure, with their file names without an ending. Most figures are
-    /// one chart. Figure 1 of Kirsch and Mitzenmacher has a chart for each load, and figure 2 one
-    /// for each scheme. If a difference is invisible on an axis of many decades, there is a second
-    /// chart of ratios.
+    /// Returns the charts of the figure, each with a file name without an extension. Most figures
+    /// are one chart. Figure 1 of Kirsch and Mitzenmacher has one chart for each load, and figure 2
+    /// has one for each scheme. If differences would be invisible on an axis of many decades, a
+    /// second chart shows ratios.
     ///
     /// # Errors
     /// Fails if the figure has no points. This cannot happen for the figures of
@@ -100,7 +100,7 @@ impl Figure {
             .with(Series::points("classic", self.pairs("classic")).coloured(1))
     }
 
-    /// A family of twenty curves, four of which are named.
+    /// A chart of twenty curves, four of which have an entry in the legend.
     fn efficiencies(&self) -> Chart {
         let title = if self.name == "burns-9" {
             "Burns, figure 9: efficiency of a standard filter"
@@ -133,8 +133,8 @@ impl Figure {
             .with(Series::dashed("A2, textbook", self.pairs("a2")).coloured(2))
     }
 
-    /// The curves of the figure, divided by the standard rate, near the best number of probes,
-    /// where their order is visible.
+    /// The curves of the figure, divided by the standard rate. The range is near the best number of
+    /// probes, where the order of the curves is visible.
     fn over_standard(&self, most: u32) -> Chart {
         let setting = if self.name == "grandi-1-s1" { "S1" } else { "S2" };
         let standard = self.column("standard");
@@ -317,7 +317,8 @@ impl Figure {
         self.over("model", title, note, (0.8, 1.3)).marked(Mark::level(1.0, "the model"))
     }
 
-    /// Points and bands of figure 3, divided by a column. Points that show only noise are left out.
+    /// Points and bands of figure 3, divided by a column. Points that show little except noise are
+    /// left out.
     fn over(&self, base: &str, title: &str, note: &str, (low, high): (f64, f64)) -> Chart {
         let mut chart = Chart::new(title, Axis::linear("sigma: recycled when more bits are set"), Axis::linear("ratio").between(low, high))
             .note(format!("{note}; points: the filter, where its 99% interval is narrower than an eighth; bands: that interval"));
@@ -414,12 +415,12 @@ impl Figure {
 /// The numbers of probes in the figures of Dozier et al.
 const PROBES: [f64; 3] = [3.0, 5.0, 7.0];
 
-/// A whole number in groups of three digits.
+/// Writes a whole number in groups of three digits.
 fn grouped(number: f64) -> String {
     let digits = format!("{number:.0}");
     let groups = digits.as_bytes().rchunks(3).rev().map(|group| String::from_utf8_lossy(group).into_owned());
     groups.collect::<Vec<_>>().join(",")
 }
 
-/// A rate that no simulation here can show: smaller rates are not drawn.
+/// The smallest rate that is drawn. Lower rates are too small to measure in these simulations.
 const FLOOR: f64 = 1e-6;

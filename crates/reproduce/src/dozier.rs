@@ -1,9 +1,10 @@
 //! Dozier, Salamatian and Rubenstein, *Modeling Average False Positive Rates of Recycling Bloom
 //! Filters*, section V: figures 3 to 7, with simulations of filters beside the models.
 //!
-//! The paper prints neither its k nor its numbers. So each figure is recomputed for several k, and
-//! "around 30%" becomes a function of the rate. Simulated filters are offered only new items: a
-//! rate is defined for these, and repeats that are remembered do not affect it.
+//! The paper states neither the number of probes k nor the values in its figures. So each figure is
+//! recomputed for several k, and the paper's "around 30%" becomes a function of the rate. Simulated
+//! filters are offered only new items: a rate is defined for these, and repeats that are remembered
+//! do not affect it.
 
 use crate::cells::{Cell, Known, are_shares};
 use crate::fixed_messages::{Epochs, Experiment};
@@ -31,7 +32,7 @@ fn two_phases(trigger: Trigger) -> Mode {
     Mode { phases: Phases::Two(trigger), ..ONE }
 }
 
-/// The share of new items that pass, with its 99% interval.
+/// The share of new items that pass, with a 99% interval.
 fn simulated(trial: Trial, items: u64, seed: u64, make: Maker<'_>) -> Result<Bracket> {
     let mut filter: Box<dyn Subject> = match make(&trial, seed) {
         Some(made) => made,
@@ -103,8 +104,8 @@ fn inside(model: f64, [lower, upper]: &Interval) -> bool {
     (*lower..=*upper).contains(&model)
 }
 
-/// The number of 99% intervals that may miss the model's rate without contradicting the model: a
-/// larger number has a probability below 1e-3.
+/// The largest number of 99% intervals that may miss the model's rate before the model is
+/// contradicted. A larger number has a probability below 1e-3.
 fn may_miss(points: usize) -> usize {
     let (mut left, mut chance) = (1.0, libm::pow(0.99, points as f64));
     for misses in 0..points {
@@ -165,11 +166,11 @@ fn figure_3_claims(make: Maker<'_>, known: &Known) -> Result<Vec<Claim>> {
     ])
 }
 
-/// One point of figure 4.
+/// A point of figure 4: the rates for one number of probes and items.
 struct Counted {
     probes: u32,
     items: u64,
-    /// The rates f_o and f_a, each by the printed formula and by the chain.
+    /// The rates f_o and f_a by the printed formulas; `exact` has the same rates by the chain.
     printed: [f64; 2],
     exact: [f64; 2],
 }
@@ -220,11 +221,11 @@ fn figure_4_claims(make: Maker<'_>, known: &Known) -> Result<Vec<Claim>> {
 
 /// The numbers of items that one memory holds at one rate.
 struct Held {
-    /// The N for f_w, by the textbook's formula (1) as in the paper.
+    /// The number of items N for f_w, by the textbook's formula (1), as in the paper.
     worst: f64,
-    /// The N for f_a, by the printed formula.
+    /// The number of items N for f_a, by the printed formula.
     counted: f64,
-    /// The E[N_0] of one phase.
+    /// The mean number of items E[N_0] for one phase.
     sigma: f64,
 }
 
@@ -240,7 +241,7 @@ impl Held {
         vec![first, self.worst, self.counted, self.sigma, self.worst / self.sigma, self.counted / self.sigma]
     }
 
-    /// How many percent fewer items f_w holds.
+    /// The percentage by which f_w holds fewer items.
     fn reduction(&self) -> f64 {
         100.0 * (1.0 - self.worst / self.sigma)
     }
@@ -335,8 +336,8 @@ fn capacity_claims() -> Result<Vec<Claim>> {
     ])
 }
 
-/// The number of items of one phase divided by that of two phases in the same memory, by (24) and
-/// with the trigger kept.
+/// The number of items of one phase, divided by that of two phases in the same memory: first for
+/// two phases by (24), then for two phases that keep the trigger.
 fn ratios(bits: u64, rate: &str) -> Result<[f64; 2]> {
     let rate: Rate = rate.parse()?;
     let items =
@@ -420,9 +421,9 @@ pub(super) fn cells<'a>(effort: &Effort, make: Maker<'a>) -> Vec<Cell<'a>> {
     third.chain(fourth).chain(own.into_iter().flatten().flatten().map(|(_, cell)| cell)).collect()
 }
 
-/// The paper's own experiment at the points of figure 3: the rate of the model, and epochs over the
-/// same 1,000 messages. The model of two phases is (26) or, if positions are renewed, the model in
-/// which the trigger is kept.
+/// The paper's own experiment at the points of figure 3: for each point, the model's rate, and a
+/// simulation over epochs with the same 1,000 messages. The model of two phases is (26) if
+/// positions are fixed; if positions are renewed, it is the model that keeps the trigger.
 fn own_experiment(two: bool, renewed: bool) -> Vec<(Modelled, Cell<'static>)> {
     let mode = match (two, renewed) {
         (false, _) => ONE,

@@ -11,19 +11,19 @@ use truebloom_math::simulation::SplitMix64;
 const MESSAGES: usize = 1_000;
 const ARRIVALS: usize = 100_000;
 
-/// The number of epochs, for one phase and for two, each with the 99.5% quantile of Student's
-/// distribution for that number.
+/// The number of epochs for one phase and for two, each with the 99.5% quantile of Student's
+/// distribution for this number of epochs.
 const EPOCHS: [(usize, f64); 2] = [(7, 3.707), (10, 3.250)];
 
-/// The results of all epochs.
+/// The results of all epochs of an experiment.
 pub(super) struct Epochs {
     /// The mean of the epochs' rates.
     pub(super) mean: f64,
     /// The lower end of the 99% interval for the mean.
     pub(super) lower: f64,
-    /// The upper end of that interval.
+    /// The upper end of the 99% interval for the mean.
     pub(super) upper: f64,
-    /// The number of messages that were new to the filter, in all epochs.
+    /// The number of messages that were new to the filter, added up over all epochs.
     pub(super) new: f64,
 }
 
@@ -51,7 +51,7 @@ pub(super) struct Experiment {
     pub(super) renewed: bool,
 }
 
-/// A filter that takes messages, and the messages that it really holds.
+/// A filter that receives messages, together with the set of messages that it really holds.
 struct Phase {
     set: Vec<bool>,
     ones: u64,
@@ -82,8 +82,8 @@ impl Phase {
 }
 
 impl Experiment {
-    /// Measures the rate among messages that the filter does not hold. With one phase, the message
-    /// that overflows the filter is forgotten with it. With two phases, its bits stay in the
+    /// Measures the rate among messages that the filter does not hold. With one phase, the filter
+    /// forgets the message that overflows it. With two phases, the bits of this message stay in the
     /// previous filter.
     pub(super) fn run(&self) -> Epochs {
         let probes = self.probes as usize;

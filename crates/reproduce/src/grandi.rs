@@ -6,7 +6,7 @@ use truebloom_math::{Approximation, Result, Variant, optimal_probes};
 
 const BITS: u64 = 128;
 
-/// One setting at one number of probes.
+/// The results for one setting and one number of probes.
 struct Point {
     probes: u32,
     classic: f64,
@@ -40,7 +40,7 @@ impl Point {
         percent_above(self.classic, self.standard).abs()
     }
 
-    /// The names of the curves from the top to the bottom.
+    /// The names of the curves, in descending order of their values.
     fn order(&self) -> String {
         let [first, second, third] = self.approximations;
         let mut curves = [(self.classic, "C"), (self.standard, "S"), (third, "A3"), (second, "A2"), (first, "A1")];
@@ -50,7 +50,7 @@ impl Point {
 }
 
 struct Setting {
-    /// The points for 1 probe to as many as there are bits.
+    /// The points for every number of probes from 1 to the number of bits.
     points: Vec<Point>,
     best_standard: u32,
     best_classic: u32,
@@ -86,8 +86,8 @@ impl Setting {
         percent_above(self.at(self.best_classic).classic, self.best().standard).abs()
     }
 
-    /// The points with up to three times the best number of probes: the range around the minimum,
-    /// and more.
+    /// The points for up to three times the best number of probes, which include the range around
+    /// the minimum.
     fn around_best(&self) -> impl Iterator<Item = &Point> {
         self.points.iter().take(3 * self.best_standard as usize)
     }

@@ -10,7 +10,7 @@ use truebloom_math::convergence::{
 use truebloom_math::law::{Double, Offsets, PartitionDouble, Step};
 use truebloom_math::{Law, Result, SchemeId};
 
-/// Numbers of bits per item, each with its best number of probes: `floor` or `ceil` of c ln 2.
+/// Numbers of bits per item, each with a good number of probes: `floor` or `ceil` of c ln 2.
 pub(super) const LOADS: [(u32, u32); 4] = [(4, 3), (8, 6), (12, 8), (16, 11)];
 
 /// The numbers of items at which the schemes' rates are compared in a claim.

@@ -37,17 +37,18 @@ pub(super) fn claims() -> Result<Vec<Claim>> {
     ])
 }
 
-/// Whether the theorem's bound shows that one copy with its width and depth has an error above
-/// `epsilon` N with a probability of at most `epsilon`.
+/// Whether the theorem's bound shows that one copy with the theorem's width and depth has an error
+/// above `epsilon` N with probability at most `epsilon`.
 fn one_copy_keeps(epsilon: &Rate) -> Result<bool> {
     let shape = Shape::for_error(epsilon, epsilon, Rows::TwoHash)?;
     Ok(shape.copies() == 1 && shape.failure_bound(epsilon, Family::Ideal)?.upper <= epsilon.to_f64())
 }
 
-/// Consider the items (-t, 1), for t below `items`, that do not share both hashes of the origin.
-/// The result is the probability that the origin collides with one of them in each of `depth` rows
-/// of h1 + j h2. It is found by trying all linear hashes `h(x) = alpha x + beta` modulo a prime. A
-/// common factor of the four alphas changes nothing, so the first alpha that is not 0 is set to 1.
+/// Returns the probability that the origin collides with at least one item in each of `depth` rows
+/// of h1 + j h2. The items are (-t, 1) for t below `items`, except those that share both hashes
+/// with the origin. The probability is found by enumerating all linear hashes
+/// `h(x) = alpha x + beta` modulo a prime. A common factor of the four alphas does not affect
+/// collisions, so the first alpha that is not 0 is set to 1.
 fn counterexample(width: u64, depth: u64, items: u64) -> f64 {
     let more = |first: u64, second: u64, t: u64| (second + (width - t) * first) % width;
     let every_row_is_hit = |[a, b, c, d]: [u64; 4]| {

@@ -14,7 +14,8 @@ pub(super) const SCHEMES: [SchemeId; 5] =
 /// The schemes of figure 2.
 const COUNTED: [SchemeId; 4] = [SchemeId::PartitionDouble, SchemeId::Double, SchemeId::Square, SchemeId::Cube];
 
-/// The numbers of items of figure 1. The paper does not list them; these cover its axis.
+/// The numbers of items of figure 1. The paper does not list these numbers; the chosen ones cover
+/// its axis.
 const SIZES: [u64; 7] = [100, 250, 500, 1_000, 2_500, 5_000, 10_000];
 
 /// The number of queries in a trial of figure 2.
@@ -31,18 +32,18 @@ pub(super) fn rate_of(scheme: SchemeId, load: u32, probes: u32, items: u64) -> R
     scheme.law(bits(scheme, load, probes, items), probes)?.fpr(items)
 }
 
-/// The methods by which a rate may be computed; a cell stores the index of one of them.
+/// The methods by which a rate may be computed. A cell stores the index of the method.
 const METHODS: [Method; 4] = [Method::Exact, Method::Validated, Method::Bound, Method::Simulation];
 
 /// The value, both bounds, and the index of the method. For an approximation, which no size here
-/// needs, the index is one beyond the last.
+/// needs, the index is the number of methods.
 fn numbers(fpr: &Fpr) -> Vec<f64> {
     let method = METHODS.iter().position(|method| *method == fpr.method).unwrap_or(METHODS.len());
     vec![fpr.value, fpr.lower, fpr.upper, method as f64]
 }
 
-/// The columns for a rate: its value, unless this is only the middle of a bracket; both bounds; and
-/// the method in words.
+/// The columns for a rate: its value (or NaN if the value is only the middle of a bracket), both
+/// bounds, and the method in words.
 fn columns_of(values: &[f64]) -> ([f64; 3], &'static str) {
     let at = |i: usize| values.get(i).copied().unwrap_or(f64::NAN);
     let (value, word) = match METHODS.get(at(3) as usize) {
@@ -77,7 +78,7 @@ impl Setting {
         (10.0 / self.limit()).ceil() as u64
     }
 
-    /// The mean share of hits over this many filters, and its standard error.
+    /// The mean share of hits over `filters` filters, and its standard error.
     fn simulated(&self, filters: u64) -> Cell<'static> {
         let (scheme, load, probes, items, queries) = (self.scheme, self.load, self.probes, self.items, self.queries());
         Cell {
@@ -108,7 +109,7 @@ impl Setting {
     }
 }
 
-/// How many filters had 0, 1, .. 39 and at least 40 hits.
+/// The numbers of filters that had 0, 1, .. 39 and at least 40 hits.
 fn counts(scheme: SchemeId, filters: u64) -> Cell<'static> {
     Cell {
         name: format!("kirsch-mitzenmacher-2 {scheme} filters={filters}"),
@@ -187,11 +188,12 @@ fn mean_and_error(shares: &[f64]) -> (f64, f64) {
     (mean, libm::sqrt(squares / (count - 1.0).max(1.0) / count.max(1.0)))
 }
 
-/// Filters of one scheme, filled and queried with hashes from a frozen generator.
+/// A filter of one scheme, which is filled and queried with hashes from a random generator that
+/// never changes.
 struct Trial {
     scheme: SchemeId,
     probes: u64,
-    /// The number of bits; for the partition scheme, of one slice.
+    /// The number of bits of the filter or, for the partition scheme, of one slice.
     range: u64,
     filter: Vec<bool>,
     random: SplitMix64,

@@ -11,8 +11,8 @@ const SIZES: [(u64, u64, u32); 6] = [(1, 3, 2), (10, 4, 1), (64, 4, 10), (128, 1
 /// The rates of the design table.
 const FAMILIES: [&str; 5] = ["0.1", "0.01", "0.001", "1e-4", "1e-6"];
 
-/// The number of items of the design tables; with this many, the rates depend only on the bits per
-/// item.
+/// The number of items of the design tables. With so many items, the rates depend only on the bits
+/// per item.
 const ITEMS: u64 = 1000;
 
 pub(super) fn claims() -> Result<Vec<Claim>> {

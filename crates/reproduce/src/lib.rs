@@ -5,7 +5,8 @@
 //! follows from the numbers. A number that agrees with all printed digits is confirmed; one that
 //! agrees only with the correction in `docs/ERRATA.md` is confirmed with a correction; any other is
 //! refuted. A statement about all sizes is tested on the range that its text names. A
-//! counterexample refutes it, but without a counterexample nothing is proven beyond that range.
+//! counterexample refutes such a statement. Without a counterexample, nothing is proven beyond the
+//! tested range.
 //!
 //! ```
 //! use truebloom_reproduce::{Paper, Verdict};
@@ -44,7 +45,7 @@ pub enum Paper {
     Burns,
     /// Grandi, *On the analysis of Bloom filters*: section 3, figure 1.
     Grandi,
-    /// Lehr, *The Bloom Filter Hashing Solution*: all of it.
+    /// Lehr, *The Bloom Filter Hashing Solution*: the whole paper.
     Lehr,
     /// Kirsch and Mitzenmacher, *Building a Better Bloom Filter*: sections 3 to 8, figures 1 and 2.
     KirschMitzenmacher,
@@ -56,42 +57,43 @@ pub enum Paper {
 /// A recycling filter to be simulated.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Trial {
-    /// The design of the filter, which is recycled when more than its sigma bits are set.
+    /// The design of the filter, which is recycled when more than the design's sigma bits are set.
     pub design: Design,
     /// If given, the filter is also recycled when this many items have set bits.
     pub most_items: Option<u64>,
 }
 
 /// Makes the filter of a trial from a seed, or returns `None` to use that of
-/// [`truebloom_math::recycling::subject`]. In this way, real filters, which this crate does not
-/// know, can be compared with their models.
+/// [`truebloom_math::recycling::subject`]. With such a function, filters that this crate does not
+/// know can be compared with their models.
 pub type Maker<'a> = &'a (dyn Fn(&Trial, u64) -> Option<Box<dyn Subject>> + Sync);
 
 /// The amount of simulation for the figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Effort {
-    /// The number of filters for every point of figures 1 and 2 of Kirsch and Mitzenmacher, who
-    /// used 10,000.
+    /// The number of filters for every point of figures 1 and 2 of Kirsch and Mitzenmacher. The
+    /// paper used 10,000.
     pub(crate) filters: u64,
-    /// The number of new items for every point of figure 3 of Dozier et al., who had 7 epochs of
-    /// 100,000 arrivals.
+    /// The number of new items for every point of figure 3 of Dozier et al. The paper used 7 epochs
+    /// of 100,000 arrivals.
     pub(crate) items_3: u64,
-    /// The number of new items for every point of their figure 4, for which they had 14 epochs of
-    /// 1,000,000.
+    /// The number of new items for every point of figure 4 of Dozier et al. The paper used 14
+    /// epochs of 1,000,000 arrivals.
     pub(crate) items_4: u64,
 }
 
 impl Effort {
-    /// A hundredth of the papers' filters and a fraction of their items; this takes less than a
+    /// One hundredth of the papers' filters and a fraction of their items, which takes less than a
     /// minute.
     pub const QUICK: Effort = Effort { filters: 100, items_3: 200_000, items_4: 500_000 };
-    /// The papers' own numbers of filters and items, which take some minutes.
+    /// The same numbers of filters and items as in the papers, which take a few minutes.
     pub const FULL: Effort = Effort { filters: 10_000, items_3: 700_000, items_4: 14_000_000 };
 
-    /// An effort without figures, for the claims alone. The claims are the same with every effort.
+    /// An effort for claims only, without figures. The claims are the same with every effort.
     pub const CLAIMS: Effort = Effort { filters: 0, items_3: 0, items_4: 0 };
 
-    /// Creates an effort of this many filters for every point, or 10,000 times as many new items.
+    /// Creates an effort with `trials` filters for every point, or with 10,000 times as many new
+    /// items for recycling filters.
     #[must_use]
     pub fn trials(trials: u64) -> Effort {
         let items = trials.saturating_mul(dozier::ITEMS);
@@ -99,14 +101,14 @@ impl Effort {
     }
 }
 
-/// A maker that makes no filters.
+/// A [`Maker`] that makes no filters.
 const NO_MAKER: Maker<'static> = &|_, _| None;
 
 impl Paper {
     /// All papers.
     pub const ALL: [Paper; 5] = [Paper::Burns, Paper::Grandi, Paper::Lehr, Paper::KirschMitzenmacher, Paper::Dozier];
 
-    /// Returns the paper's name: the authors in small letters.
+    /// Returns the paper's name: the authors in lower case.
     pub fn name(self) -> &'static str {
         match self {
             Paper::Burns => "burns",
@@ -129,13 +131,14 @@ impl Paper {
     }
 
     /// Returns the claims of the paper, in its order. The computation takes less than two seconds,
-    /// but more for Dozier et al. The sizes are the papers', so no error is expected.
+    /// but more for Dozier et al. The sizes are those of the papers, so no error is expected.
     pub fn claims(self) -> Result<Vec<Claim>> {
         self.claims_of(NO_MAKER, &Known::new())
     }
 
-    /// Like [`claims`](Self::claims), with two additions. Simulated filters (for Dozier et al.) are
-    /// made by `make`. Results that are already in `known` are used: see [`Paper::experiments`].
+    /// Like [`claims`](Self::claims), with two differences. `make` makes the simulated filters (for
+    /// Dozier et al.). Results that are already in `known` are not computed again: see
+    /// [`Paper::experiments`].
     pub fn claims_of(self, make: Maker<'_>, known: &Known) -> Result<Vec<Claim>> {
         match self {
             Paper::Burns => burns::claims(),
@@ -146,16 +149,16 @@ impl Paper {
         }
     }
 
-    /// Returns the data of the paper's figures, with a hundred trials of every experiment. Lehr
-    /// draws no figures; for him, the data are those of his sequence and of the design tables that
-    /// he describes. This takes some seconds, for Kirsch and Mitzenmacher half a minute.
+    /// Returns the data of the paper's figures, with a hundred trials of every experiment. Lehr's
+    /// paper has no figures; its data are his sequence and the design tables that he describes.
+    /// This takes a few seconds, and half a minute for Kirsch and Mitzenmacher.
     pub fn figures(self) -> Result<Vec<Figure>> {
         self.figures_of(&Effort::trials(100), NO_MAKER, &Known::new())
     }
 
-    /// Like [`figures`](Self::figures), with a choice of the amount of simulation. Recycling
-    /// filters are made by `make`, and results that are already in `known` are used: see
-    /// [`Paper::experiments`]. Trials are drawn from a frozen generator.
+    /// Like [`figures`](Self::figures), with a choice of the amount of simulation. `make` makes the
+    /// recycling filters, and results that are already in `known` are not computed again: see
+    /// [`Paper::experiments`]. Trials use a random generator that never changes.
     pub fn figures_of(self, effort: &Effort, make: Maker<'_>, known: &Known) -> Result<Vec<Figure>> {
         match self {
             Paper::Burns => burns::figures(),
@@ -168,8 +171,8 @@ impl Paper {
 
     /// Runs the experiments behind the claims and the figures on this many threads and adds their
     /// numbers to `known`, except experiments that are already there. `done` is called for each
-    /// experiment that ends, and returns whether to continue. The numbers do not depend on the
-    /// threads, nor on where a run was stopped and continued.
+    /// experiment that ends, and returns whether to continue. The numbers depend neither on
+    /// `threads` nor on whether a run was stopped and continued.
     ///
     /// ```
     /// use truebloom_reproduce::{Effort, Known, Paper};
@@ -208,7 +211,7 @@ impl FromStr for Paper {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Verdict {
     /// Our number agrees with every printed digit, or the statement held in all cases that its text
-    /// says were tried.
+    /// lists as tried.
     Confirmed,
     /// The claim is wrong as printed, and our number agrees with the corrected form.
     Corrected,
@@ -258,13 +261,13 @@ pub struct Claim {
     pub ours: String,
     /// The verdict, which follows from the numbers.
     pub verdict: Verdict,
-    /// The row of `docs/ERRATA.md`. Corrections and refutations always have one; for some confirmed
-    /// claims it is a note.
+    /// The row of `docs/ERRATA.md`. Corrections and refutations always have an erratum. For some
+    /// confirmed claims, the erratum is a note.
     pub erratum: Option<&'static str>,
 }
 
 impl Claim {
-    /// A claim about a printed number. If `%` follows the number, both it and `ours` are
+    /// A claim about a printed number. If `%` follows the number, the number and `ours` are both
     /// percentages.
     fn number(id: &'static str, place: &'static str, text: &'static str, printed: &'static str, ours: f64) -> Claim {
         let unit = if printed.ends_with('%') { "%" } else { "" };
@@ -308,7 +311,7 @@ impl Claim {
 pub struct Figure {
     /// The paper's name and the figure's number.
     pub name: &'static str,
-    /// What the figure contains.
+    /// A description of what the figure shows.
     pub text: &'static str,
     /// The names of the columns, beginning with the horizontal axis.
     pub columns: Vec<String>,
@@ -324,8 +327,8 @@ impl Figure {
     }
 
     /// Returns the figure as comma-separated values, with a line of column names first and the
-    /// columns of words last. Numbers are written so that reading them gives the same number;
-    /// missing numbers are empty.
+    /// columns of words last. Numbers are written so that parsing them gives the same number;
+    /// missing numbers are left empty.
     pub fn csv(&self) -> String {
         let row = |(number, row): (usize, &Vec<f64>)| {
             let words = self.words.iter().map(|(_, words)| words.get(number).copied().unwrap_or_default().to_owned());
@@ -336,7 +339,7 @@ impl Figure {
     }
 }
 
-/// The shortest text that is read as the same number.
+/// The shortest text that parses to the same number.
 fn plain(value: f64) -> String {
     match value {
         _ if value.is_nan() => String::new(),
@@ -354,7 +357,7 @@ fn agrees(ours: f64, printed: &str) -> bool {
     printed == if mantissa.len() < printed.len() { format!("{ours:.decimals$e}") } else { format!("{ours:.decimals$}") }
 }
 
-/// A number to six digits.
+/// Writes a number to six digits.
 fn shown(value: f64) -> String {
     let scientific = format!("{value:.5e}");
     let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
@@ -374,7 +377,7 @@ fn classic(bits: u64, items: u64, probes: u32) -> Result<f64> {
     Ok(Variant::Classic.fpr(bits, items, probes)?.value)
 }
 
-/// By how many percent `value` is above `base`.
+/// The percentage by which `value` exceeds `base`.
 fn percent_above(value: f64, base: f64) -> f64 {
     100.0 * (value / base - 1.0)
 }

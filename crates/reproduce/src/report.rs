@@ -11,7 +11,7 @@ pub struct Chapter {
     pub paper: Paper,
     /// The claims of the paper.
     pub claims: Vec<Claim>,
-    /// The charts of the paper: file name without an ending, and SVG.
+    /// The charts of the paper, each with a file name without an extension, and its SVG document.
     pub charts: Vec<(String, String)>,
 }
 
@@ -28,12 +28,12 @@ td.confirmed,td.corrected,td.refuted{font-weight:600;white-space:nowrap}\
 figure{margin:0;border:1px solid #D6DCE2;border-radius:6px;overflow:hidden}figure svg{display:block;width:100%;height:auto}\
 @media (prefers-color-scheme:dark){body{color:#E6EAEE;background:#0F1419}th,td,figure{border-color:#333C46}.confirmed{color:#8FD694}.corrected{color:#EFB83A}.refuted{color:#FF8A80}}";
 
-/// A text near the beginning of every report, by which programs can distinguish reports from other
-/// pages before they replace them.
+/// A text near the beginning of every report. Programs use it to tell reports from other pages
+/// before they overwrite a file.
 pub const MARK: &str = "<meta name=\"generator\" content=\"truebloom reproduce\">";
 
-/// Returns the whole report as one HTML page. `how` says how it was made: by which command, and
-/// with how much simulation.
+/// Returns the whole report as one HTML page. `how` is a text about how the report was made: with
+/// which command, and with how much simulation.
 #[must_use]
 pub fn report(chapters: &[Chapter], how: &str) -> String {
     let charts = truebloom_plot::page_style();
@@ -43,9 +43,9 @@ pub fn report(chapters: &[Chapter], how: &str) -> String {
         escaped(how)
     );
     page.push_str(
-        "<p>A claim is <b class=\"confirmed\">confirmed</b> where our number agrees with every printed digit, or where a statement held wherever its text says that it was tried. It is \
-         <b class=\"corrected\">corrected</b> where it is wrong as printed and right in the form that is given, and <b class=\"refuted\">refuted</b> where no correction makes it a claim of the same kind. Numbers such as \
-         B19 are the rows of docs/ERRATA.md, each with a test in exact fractions. Pictures follow the page's light or dark colours; the numbers behind each are in the CSV file of its name.</p>\n",
+        "<p>A claim is <b class=\"confirmed\">confirmed</b> if our number agrees with every printed digit, or if a statement held in all cases that its row names. It is \
+         <b class=\"corrected\">corrected</b> if it is wrong as printed, but right in the corrected form that is given, and <b class=\"refuted\">refuted</b> if no correction leads to a claim of the same kind. Numbers such as \
+         B19 refer to rows of docs/ERRATA.md, each with a test in exact fractions. The figures follow the page's light or dark colours; the CSV file of the same name has the numbers of each figure.</p>\n",
     );
     for chapter in chapters {
         write_chapter(&mut page, chapter);
@@ -91,7 +91,7 @@ fn write_chapter(page: &mut String, chapter: &Chapter) {
 fn reason(claim: &Claim) -> String {
     let erratum = claim.erratum.map_or(String::new(), |row| format!(" [{row}]"));
     match (claim.verdict, claim.corrected) {
-        (Verdict::Corrected, Some(corrected)) => format!("right is: {corrected}{erratum}"),
+        (Verdict::Corrected, Some(corrected)) => format!("correct: {corrected}{erratum}"),
         (Verdict::Refuted, _) => format!("our number contradicts it{erratum}"),
         (_, _) if claim.printed.ends_with(|c: char| c.is_ascii_digit() || c == '%') => format!("all printed digits agree{erratum}"),
         _ => format!("held as stated{erratum}"),

@@ -1,4 +1,5 @@
-//! The papers rerun: every verdict, recomputed and held to a frozen list.
+//! Computes all claims and figures of the papers again, and compares the verdicts with a fixed
+//! list.
 
 #[path = "../../math/tests/common/documents.rs"]
 #[allow(dead_code, missing_docs, unreachable_pub, reason = "each test uses its part")]
@@ -9,7 +10,7 @@ use std::collections::BTreeSet;
 use std::sync::LazyLock;
 use truebloom_reproduce::{Chapter, Claim, Effort, Known, Paper, Verdict, report};
 
-/// What the claims of Dozier et al. rest on, simulated once for all tests.
+/// The simulations that the claims of Dozier et al. need, run once for all tests.
 static SIMULATED: LazyLock<Known> = LazyLock::new(|| {
     let mut known = Known::new();
     Paper::Dozier.experiments(&Effort::CLAIMS, &|_, _| None, &mut known, 2, |_| true).expect("the paper's sizes are in range");
@@ -21,7 +22,7 @@ fn claims(paper: Paper) -> Vec<Claim> {
     paper.claims_of(&|_, _| None, &known).expect("the papers' sizes are in range")
 }
 
-/// The claims of a paper by their verdicts.
+/// The claims of a paper, grouped by verdict.
 struct Verdicts<'a> {
     confirmed: &'a [&'a str],
     corrected: &'a [&'a str],
@@ -220,7 +221,7 @@ fn dozier() {
     frozen.hold(Paper::Dozier);
 }
 
-/// Capacities and ratios of the reference, found there by another program.
+/// Compares capacities and ratios with those of the reference, which were found by another program.
 #[test]
 fn recycling_capacities_are_those_of_the_reference() {
     let text = include_str!("../../math/tests/vectors/rbf_capacity.json");
@@ -255,10 +256,11 @@ fn recycling_capacities_are_those_of_the_reference() {
     assert!(compared >= 14, "{compared}");
 }
 
-/// Seed frozen, 20 trials: simulated rates lie within five standard errors of their laws, or of the
-/// bracket of what is known (chance of a false alarm about 1%: with an error estimated from twenty
-/// shares, five of them are Student's 5 at 19 degrees of freedom, 8e-5 for each of 140). A rate of
-/// the wrong scheme at c = 16, n = 100 is far outside.
+/// Tests with a fixed seed and 20 trials that simulated rates are within five standard errors of
+/// their laws, or of the known brackets. The probability of a false alarm is about 1%: the error is
+/// estimated from twenty shares, so five standard errors are a quantile of Student's distribution
+/// with 19 degrees of freedom (8e-5 for each of 140 comparisons). A rate of the wrong scheme at c =
+/// 16 and n = 100 is far outside.
 #[test]
 fn simulated_rates_agree_with_their_laws() {
     let (effort, mut known) = (Effort::trials(20), Known::new());
@@ -293,8 +295,8 @@ fn simulated_rates_agree_with_their_laws() {
     assert_eq!(trials, 20.0);
 }
 
-/// Every figure is drawn, by the name of its paper; the page holds every chart and claim, and
-/// nothing from elsewhere.
+/// Tests that every figure is drawn under the name of its paper, and that the page contains every
+/// chart and claim and loads nothing from elsewhere.
 #[test]
 fn the_report_is_one_whole_page() {
     let mut chapters = Vec::new();
@@ -316,8 +318,8 @@ fn the_report_is_one_whole_page() {
     assert!(!["http:", "https:", "src=", "href=", "url("].iter().any(|outside| elsewhere.contains(outside)));
 }
 
-/// Claims rest on the same cells as figures: what is known is not simulated again, and what cannot
-/// be a cell's numbers is.
+/// Tests that claims use the same cells as figures: known numbers are not simulated again, but
+/// damaged numbers are.
 #[test]
 fn claims_take_what_is_known() {
     let mut known = SIMULATED.clone();
@@ -352,9 +354,9 @@ fn claims_are_well_formed() {
     assert!("bloom".parse::<Paper>().is_err());
 }
 
-/// `crates/math/tests/faults/run.py --claims` plants faults, checks that each claim is overturned
-/// by one, and writes the list. This test only checks that the list has exactly these claims, and
-/// names faults that exist: a claim that is added needs a run of the script.
+/// The script `crates/math/tests/faults/run.py --claims` writes the list: it applies faults, and
+/// checks that each claim is overturned by one of them. This test only checks that the list has
+/// exactly these claims, and names faults that exist. After adding a claim, run the script.
 #[test]
 fn every_claim_is_in_the_list_of_those_that_a_fault_overturned() {
     let list = include_str!("../../math/tests/faults/overturned.txt");

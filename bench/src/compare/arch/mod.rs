@@ -1,5 +1,5 @@
-//! Processor-specific code for the random-line limit. A portable loop would measure its own
-//! overhead.
+//! Code for specific processors, with which the time to read a random cache line is measured. The
+//! overhead of a portable loop would distort this time.
 #![allow(unsafe_code, reason = "a prefetch and a view of pages as words have no safe form")]
 
 /// Starts loading the cache line of `words[index]`.
@@ -15,7 +15,7 @@ pub(crate) fn prefetch(words: &[u64], index: usize) {
     let _ = (words, index);
 }
 
-/// The whole words of these bytes, from the first aligned word on.
+/// Returns the whole words of these bytes, beginning with the first aligned word.
 pub(crate) fn bytes_as_words(bytes: &[u8]) -> &[u64] {
     // SAFETY: every bit pattern is a valid word, and `align_to` respects the alignment.
     unsafe { bytes.align_to::<u64>().1 }

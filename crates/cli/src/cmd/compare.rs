@@ -26,7 +26,7 @@ pub(crate) struct Args {
     #[arg(value_name = "FILTER", required = true, num_args = 2..)]
     filters: Vec<PathBuf>,
 
-    /// Probability with which each range, taken by itself, holds
+    /// Probability that a range holds, for each range taken by itself
     #[arg(long, value_name = "SHARE", default_value = "95%", value_parser = args::confidence)]
     confidence: f64,
 
@@ -55,14 +55,14 @@ fn refusal(args: &Args, error: &CompareError) -> Failure {
         ),
         CompareError::Grows { index } => Failure::at(
             name(*index),
-            "this filter grows, and another filter may have the same keys in other layers; compare filters made with -n",
+            "a filter that grows cannot be compared, because another filter may have the same keys in other layers; compare filters made with -n",
         ),
         CompareError::Law(error) => Failure::from(error.clone()),
         other => Failure::new(other),
     }
 }
 
-/// The assumption behind every range.
+/// The assumption on which every range is based.
 const ASSUMES: &str = "the keys were chosen without knowing the seed";
 
 fn report(args: &Args, found: &Comparison) -> Report {

@@ -1,4 +1,4 @@
-//! `truebloom completions`: prints the script with which a shell completes verbs and options.
+//! `truebloom completions`: prints the script with which a shell completes subcommands and options.
 
 use crate::failure::Failure;
 use clap::CommandFactory;
@@ -32,8 +32,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Adds the possible values of some arguments to the parser, which accepts them but does not list
-/// them.
+/// Adds the possible values of some arguments to the parser, so that completions can offer them.
+/// Without this, the parser accepts these values but does not list them.
 fn with_names(command: clap::Command) -> clap::Command {
     let schemes: Vec<&str> = SchemeId::ALL.into_iter().map(SchemeId::name).collect();
     let libraries: Vec<&str> = PROFILES.iter().map(|profile| profile.name).collect();

@@ -1,5 +1,5 @@
-//! `truebloom create`: builds a filter from lines, in one pass. It needs memory only for the filter
-//! and the longest line.
+//! `truebloom create`: builds a filter from lines, in one pass. The command needs memory only for
+//! the filter and the longest line.
 
 use super::plan::add_promise;
 use super::probes;
@@ -27,7 +27,7 @@ Examples:
   truebloom create -n 10M -p 1% --layout auto seen.tbl urls.txt
   truebloom create -n 10M -p 1% --empty seen.tbl       to fill later
 
-The filter to write comes first, then the inputs. A line is a string of bytes without its newline. Repeated lines do no harm, and count once.";
+The filter to write comes first, then the inputs. A line is a string of bytes without its newline. A repeated line sets no further bits. But without -n, all lines of files are counted, repeats included. If many lines repeat, give the number of distinct lines with -n (`truebloom dedup -c FILE` prints it), or use --grow.";
 
 /// Build a filter from the lines of files or of standard input
 #[derive(clap::Args)]
@@ -132,10 +132,33 @@ fn build(mut filter: AnyFilter, made: &Made, args: &Args, lock: &Lock) -> Result
     if filter.is_over_capacity() {
         warn(crate::filters::over_capacity(&filter));
     }
+    warn_of_repeats(args, &filter, made);
     keep_extraction(&mut filter, args, records.as_ref());
     filters::save(&filter, lock)?;
     report(args, &filter, made, records.as_ref())?.print(args.json)?;
     Ok(records.map_or(ExitCode::SUCCESS, |records| records.told_shortfall(&args.filter)))
+}
+
+/// The smallest ratio of the planned number to the number of distinct records for which there is a
+/// message.
+const FAR_TOO_LARGE: u64 = 4;
+
+/// The largest filter, in bits, for which there is no message, because little can be saved.
+const SMALL: u64 = 8 << 12;
+
+/// Says that a filter is far too large because repeats were counted, too.
+fn warn_of_repeats(args: &Args, filter: &AnyFilter, made: &Made) {
+    let is_counted = args.size.items.is_none() && args.size.bits.is_none() && !args.empty;
+    let (Made::Planned(plan), true) = (made, is_counted) else { return };
+    // Few new keys set no bit, because the filter is not full.
+    let distinct = filter.changed();
+    if plan.items / FAR_TOO_LARGE >= distinct && filter.bits() > SMALL {
+        warn(format_args!(
+            "the filter was planned for all {}, but only about {} of them are distinct; for a smaller filter, give this number with -n",
+            plural(plan.items, args.records.noun()),
+            count(distinct)
+        ));
+    }
 }
 
 /// Stores in the filter how its keys are extracted, and warns if that cannot be stored.
@@ -150,8 +173,9 @@ fn keep_extraction(filter: &mut AnyFilter, args: &Args, records: Option<&Records
     }
 }
 
-/// Determines the plan, or how the filter grows. For a plan, the records may have to be counted
-/// first. If they cannot or need not be counted, the filter grows.
+/// Determines the plan of the filter, or its growth if it has no plan. To make a plan, the command
+/// may first have to count the records. The filter grows if the records cannot be counted or no
+/// count is needed.
 fn made(args: &Args) -> Result<Made, Failure> {
     if let (Some(first), Some(rate)) = (args.grow, args.size.rate) {
         return Ok(Made::Grows(Growth::new(rate, first)?));
@@ -187,7 +211,7 @@ fn made(args: &Args) -> Result<Made, Failure> {
     Ok(Made::Planned(Box::new(plan)))
 }
 
-/// Whether only a rate is given, so that a filter that grows can be made.
+/// Whether the options give only a rate, in which case the command may make a filter that grows.
 fn asks_for_a_rate_alone(args: &Args) -> bool {
     let Size { items: None, rate: Some(_), bits: None, probes: None, confidence: None, mean: false, max_memory: _ } = args.size else {
         return false;
@@ -260,8 +284,8 @@ fn report(args: &Args, filter: &AnyFilter, made: &Made, records: Option<&Records
     Ok(report)
 }
 
-/// Adds the rates if there are more items than planned. Then nothing is guaranteed, because the
-/// plan's rates are for fewer items.
+/// Adds the rates if there are more items than planned. In this case nothing is guaranteed, because
+/// the plan's rates are for fewer items.
 fn add_broken_promise(report: &mut Report, plan: &Plan) {
     let items = plural(plan.items, "item");
     report.field("confidence", Value::Null).field("guarantee", Value::Null);

@@ -105,7 +105,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     args.plot.check()?;
     let of = Explained::of(args)?;
     if of.items == 0 {
-        return Err(Failure::new("items is 0, but must be at least 1: an empty filter needs no explanation"));
+        return Err(Failure::new("-n is 0, but must be at least 1: an empty filter needs no explanation"));
     }
     let mut report = Report::new("explain");
     report.field("variant", of.variant.name()).field("bits", of.bits).field("items", of.items).field("probes", of.probes);

@@ -1,4 +1,4 @@
-//! `truebloom fpr`: the exact rate of any filter, beside the usual formulas.
+//! `truebloom fpr`: the exact rate of any filter, compared with the usual formulas.
 
 use crate::args::{bits, count, needs};
 use crate::failure::Failure;
@@ -87,7 +87,7 @@ pub(crate) fn scheme(text: &str) -> Result<SchemeId, String> {
     text.to_lowercase().parse().map_err(|error: truebloom_math::Error| error.to_string())
 }
 
-/// The names of these schemes, for a help text.
+/// Lists the names of the wanted schemes, for a help text.
 pub(crate) fn schemes(wanted: impl Fn(SchemeId) -> bool) -> String {
     let names: Vec<&str> = SchemeId::ALL.into_iter().filter(|id| wanted(*id)).map(SchemeId::name).collect();
     names.join(", ")
@@ -208,16 +208,18 @@ fn add_scheme(report: &mut Report, args: &Args) -> Result<(), Failure> {
         // ratio above it.
         let ln_times = fpr.ln - independent.ln;
         let compared = match ln_times.exp() {
-            times @ ..10.0 => format!("{:+.3}%", 100.0 * (times - 1.0)),
+            times @ ..1.0 => format!("{:.3}% lower", 100.0 * (1.0 - times)),
+            times @ ..10.0 => format!("{:.3}% higher", 100.0 * (times - 1.0)),
             times @ ..1e300 => format!("{} times that", rate(times, 4)),
             _ => format!("{} times that", power(ln_times, 4)),
         };
-        report.line("independent", format!("{}; the scheme has {compared}", fpr_text(&independent, 6)));
+        report.line("independent", format!("{}; the rate of the scheme is {compared}", fpr_text(&independent, 6)));
     }
     Ok(())
 }
 
-/// Adds the rate with blocks of one cache line, and that of a filter without blocks for comparison.
+/// Adds the rate of a blocked filter (blocks of one cache line), and the rate of an unblocked
+/// filter for comparison.
 fn add_blocked(report: &mut Report, args: &Args) -> Result<(), Failure> {
     let items = args.items.unwrap_or_default();
     let law = Blocked::new(args.bits(), BLOCK_BITS, InBlock::Independent, args.probes)?;

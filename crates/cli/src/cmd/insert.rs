@@ -56,7 +56,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let lock = Lock::of(&args.filter)?;
     let mut filter = filters::open_for(&args.filter, &args.inputs, |path| AnyFilter::open(path))?;
     if args.strict && filter.capacity().is_none() {
-        return Err(Failure::at(&args.filter, "was not planned for a number of items, so --strict has no limit to enforce; omit --strict"));
+        return Err(Failure::at(&args.filter, "has no planned number of items, so --strict has no limit to enforce; omit --strict"));
     }
     let before = (filter.offered(), filter.changed());
     let kept = Extraction::of(filter.label());

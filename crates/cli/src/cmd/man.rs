@@ -10,7 +10,7 @@ use truebloom::file::Expected;
 const EXAMPLES: &str = "\
 Examples:
   truebloom man | man -l -                     the page of truebloom
-  truebloom man create | man -l -              the page of a verb
+  truebloom man create | man -l -              the page of a command
   truebloom man count merge | man -l -         the page of a subcommand of count
   truebloom man --into ~/.local/share/man/man1";
 
@@ -18,11 +18,12 @@ Examples:
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The verb to describe, or a verb and its sub-verb (count merge); truebloom itself by default
+    /// The command to describe, or a command and its subcommand (count merge); truebloom itself by
+    /// default
     #[arg(value_name = "VERB")]
     verb: Vec<String>,
 
-    /// Write the pages of truebloom and all its verbs into this folder
+    /// Write the pages of truebloom and all its commands into this folder
     #[arg(long, value_name = "FOLDER", conflicts_with = "verb")]
     into: Option<PathBuf>,
 }
@@ -40,7 +41,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     }
     let page = args.verb.iter().try_fold(&command, |page, verb| {
         page.find_subcommand(verb)
-            .ok_or_else(|| Failure::new(format_args!("there is no verb `{}`; see `truebloom help`", args.verb.join(" "))))
+            .ok_or_else(|| Failure::new(format_args!("there is no command `{}`; see `truebloom help`", args.verb.join(" "))))
     })?;
     crate::output::stdout().write_all(&render(page)?)?;
     Ok(ExitCode::SUCCESS)

@@ -30,7 +30,7 @@ pub(crate) struct Args {
     #[arg(value_name = "FILTER", required = true, num_args = 1..)]
     filters: Vec<PathBuf>,
 
-    /// Keep only the keys that are in all filters, and keys that pass all filters by chance
+    /// Keep only the keys that pass every filter: those in all filters, and some false positives
     #[arg(long)]
     intersect: bool,
 

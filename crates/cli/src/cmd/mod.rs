@@ -1,4 +1,5 @@
-//! The verbs. Each file has the arguments of one verb, and a `run` that returns the exit code.
+//! The subcommands. Each file has the arguments of one subcommand, and a function `run` that
+//! returns the exit code.
 
 pub(crate) mod apply;
 pub(crate) mod audit;
@@ -34,15 +35,17 @@ use serde_json::{Value, json};
 use truebloom::{AnyFilter, Counted, ScalableFilter};
 use truebloom_math::Growth;
 
-/// A text like `130 lines, at least 128 distinct (2 repeat others, or set no bit of their own)`.
+/// A text like `130 lines, at least 128 distinct (2 are repeats, or set no new bit)`.
 pub(crate) fn distinct(offered: u64, changed: u64, noun: &str) -> String {
     if offered == 0 {
         return plural(0, noun);
     }
     let rest = offered.saturating_sub(changed);
-    let verb = if rest == 1 { "repeats another, or sets" } else { "repeat others, or set" };
-    let why = if rest == 0 { String::new() } else { format!(" ({} {verb} no bit of its own)", count(rest)) };
-    let why = if rest == 1 { why } else { why.replace("its own", "their own") };
+    let why = match rest {
+        0 => String::new(),
+        1 => " (1 is a repeat, or set no new bit)".to_owned(),
+        _ => format!(" ({} are repeats, or set no new bit)", count(rest)),
+    };
     format!("{}, at least {} distinct{why}", plural(offered, noun), count(changed))
 }
 
@@ -57,8 +60,8 @@ pub(crate) fn held(filter: &AnyFilter<impl Counted>) -> String {
     }
 }
 
-/// A text like `7 probes`. For a filter that grows, it is the number of probes in all layers,
-/// although only a few are examined for a missing key.
+/// A text like `7 probes`. For a filter that grows, this is the number of probes in all layers,
+/// although a look-up of a missing key usually examines only a few of them.
 pub(crate) fn probes(filter: &AnyFilter<impl Counted>) -> String {
     let all = plural(filter.probes().into(), "probe");
     match filter {
@@ -75,7 +78,7 @@ pub(crate) fn add_growth(report: &mut Report, growth: &Growth) {
         .field("confidence", 1.0)
         .field("guarantee", Value::Null)
         .field("grows", json!({ "first": growth.first(), "memory_ratio": growth.ratio() }))
-        .line("guaranteed", format!("at most {} in this filter, at any number of items (for every seed)", growth.rate()))
+        .line("guaranteed", format!("at most {} in this filter, for any number of items and every seed", growth.rate()))
         .line(
             "memory",
             format!(
@@ -99,14 +102,15 @@ pub(crate) fn add_layers<K: Counted>(report: &mut Report, filter: &ScalableFilte
     report.line("layers", format!("{}, the newest with {}", count(layers.len() as u64), plural(newest, "key")));
     let asked = filter.growth().rate();
     let text = if filter.fill_tells_rate() && bound.upper <= asked.to_f64() {
-        format!("at most {asked}, at any number of items (for every seed)")
+        format!("at most {asked}, for any number of items and every seed")
     } else {
-        format!("at most {}, because a merge kept the layers of both (for every seed)", rate_up(bound.upper, 3))
+        format!("at most {} for every seed, because the merged filter has the layers of both", rate_up(bound.upper, 3))
     };
     report.line("bound", text);
 }
 
-/// Adds the filter's present counts and rate to the report of a verb that has changed the filter.
+/// Adds the filter's current counts and rate to the report of a subcommand that has changed the
+/// filter.
 pub(crate) fn add_state(report: &mut Report, filter: &AnyFilter) -> Result<(), Failure> {
     let now = filter.fpr();
     report
@@ -122,7 +126,7 @@ pub(crate) fn add_state(report: &mut Report, filter: &AnyFilter) -> Result<(), F
     report.line("holds", format!("{}{planned}", held(filter)));
     let asked = filter.rate().map_or(String::new(), |asked| format!("asked {asked}, "));
     let now = if filter.fill_tells_rate() { fpr_text(&now, 4) } else { format!("at most {}", rate_up(now.upper, 3)) };
-    report.line("rate", format!("{asked}this filter's {now} now"));
+    report.line("rate", format!("{asked}this filter now: {now}"));
     if let AnyFilter::Scalable(grown) = filter {
         add_layers(report, grown);
     }

@@ -29,14 +29,14 @@ Give two of -n, -p and -m; truebloom computes the third:
   truebloom plan -n 1M -p 1e-6 --scheme cube --mean
                                                  the size with another hashing scheme
 
-Filters that forget, for endless streams. The report compares one phase, two phases, `certain` (two phases that never forget too early) and `today` (the usual design, which uses no model):
+Filters that forget, for endless streams. The report compares one phase, two phases, `certain` (two phases that never forget too early) and `usual` (the usual design, which uses no model):
   truebloom plan --recycling --memory 64MiB -p 0.1%      the most items that they hold
   truebloom plan --recycling -n 10M -p 0.1%              the fewest bits for this many items per cycle
   truebloom plan --recycling --remember 10M -p 0.1%      the fewest bits that remember this many items
   truebloom plan --recycling --remember 1h --arrival 5000 -p 0.1%
   truebloom plan --recycling --memory 64KiB -p 1% --plot saw.svg    its rate over five cycles
 
-Lines of the report: `guaranteed` holds for the one filter that is built; `expected` is the average over seeds; `overfilled` is the average if it gets more items than planned; \
+Lines of the report: `guaranteed` holds for a single filter, with the given probability; `expected` is the average over seeds; `overfilled` is the average if it gets more items than planned; \
 `mean alone` is the size if only the average is guaranteed (--mean); `blocked` is the size with one cache line per lookup; `textbook` is the usual formula's size and its true rate; \
 `static` is a structure to which nothing can be added later.";
 
@@ -50,7 +50,7 @@ pub(crate) struct Args {
     #[arg(help = scheme_help(), long, value_name = "NAME", value_parser = super::fpr::scheme, default_value = "standard")]
     scheme: SchemeId,
 
-    /// Write a certificate to FILE, with which the plan can be checked without this program; with
+    /// Write a certificate to FILE, so that others can check the plan without this program; with
     /// -, write it to standard output instead of the report
     #[arg(long, value_name = "FILE", requires = "rate", conflicts_with = "recycling")]
     prove: Option<PathBuf>,
@@ -63,8 +63,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "BITS", value_parser = crate::args::bits_per_item, conflicts_with_all = ["bits", "memory", "recycling"])]
     bits_per_item: Option<f64>,
 
-    /// Plan a filter to be sent: the fewest bits that compress to at most this size. It has fewer
-    /// probes than usual
+    /// Plan a filter for transmission: the fewest bits that compress to at most this size. It has
+    /// fewer probes than usual
     #[arg(long, value_name = "BYTES", value_parser = crate::args::bytes, allow_hyphen_values = true, requires_all = ["items", "rate"])]
     #[arg(conflicts_with_all = ["bits", "memory", "recycling", "probes", "bits_per_item", "scheme", "layout", "prove"])]
     transmit: Option<u64>,
@@ -83,7 +83,7 @@ fn scheme_help() -> String {
     use super::fpr::schemes;
     let (sure, others) = (schemes(SchemeId::has_guarantee), schemes(|id| !id.has_guarantee()));
     format!(
-        "How a hash becomes positions: {sure}; with --mean, also {others}, which are refused if even four times the bits of the standard scheme do not reach the rate"
+        "How a hash becomes positions: {sure}; with --mean, also {others}. These get a prime number of bits (partition-double: a prime number per probe), and are refused if even four times the bits of the standard scheme do not reach the rate"
     )
 }
 
@@ -141,8 +141,8 @@ fn check(args: &Args) -> Result<(), Failure> {
     args.recycling.check(args.size.bits.is_some())
 }
 
-/// The error for a filter to be sent: if even one probe needs more than the allowed size, the
-/// message says so.
+/// Returns the error for a plan of a filter to be sent. If even a filter with one probe exceeds the
+/// allowed size, the message says so.
 fn not_sent(target: &Target, asked: u64, error: truebloom_math::Error) -> Failure {
     let least = Plan::new(&target.clone().probes(1)).and_then(|plan| plan.transmitted_bits());
     match least {
@@ -200,7 +200,7 @@ fn certify(plan: &Plan, target: &Target) -> Result<Certificate, Failure> {
     Ok(Certificate::new(claim)?)
 }
 
-/// Adds what the certificate claims, which may be slightly less than the plan proves.
+/// Adds the certificate's claim, which may be slightly weaker than what the plan proves.
 fn add_certificate(report: &mut Report, certificate: &Certificate, path: &Path) {
     let claim = &certificate.claim;
     let mut parts = vec!["the average rate".to_owned()];
@@ -248,14 +248,15 @@ fn report(plan: &Plan, target: &Target) -> Result<Report, Failure> {
     Ok(report)
 }
 
-/// Adds what is guaranteed and what is expected; it is also used for a filter that is built.
+/// Adds the guaranteed and the expected rate of a plan. Commands that build a filter use this
+/// function, too.
 pub(crate) fn add_promise(report: &mut Report, plan: &Plan) {
     match &plan.guarantee {
         Some(guarantee) => {
             let share = certainty(guarantee.confidence, 13);
             report.field("confidence", guarantee.confidence).field("guarantee", fpr_value(&guarantee.fpr));
             let kept = proven(&guarantee.fpr, plan.rate);
-            report.line("guaranteed", format!("at most {kept} in the one filter that is built, with probability {share}% (proven)"));
+            report.line("guaranteed", format!("at most {kept} in a single filter, with probability {share}% (proven)"));
         }
         None => {
             report.field("confidence", Value::Null).field("guarantee", Value::Null);
@@ -275,7 +276,7 @@ fn add_mean(report: &mut Report, plan: &Plan, target: &Target) -> Result<(), Fai
     report.field("mean", json!({ "bits": mean.bits, "items": mean.items, "probes": mean.probes }));
     if target.bits.is_none() {
         let less = 100.0 * (plan.bits as f64 / mean.bits as f64 - 1.0);
-        report.line("mean alone", format!("{} would do; the guarantee takes {}% more", plural(mean.bits, "bit"), rate(less, 2)));
+        report.line("mean alone", format!("{} would suffice; the guarantee takes {}% more bits", plural(mean.bits, "bit"), rate(less, 2)));
     } else if mean.items != plan.items {
         report.line("mean alone", format!("{} would fit", plural(mean.items, "item")));
     }
@@ -293,12 +294,17 @@ fn add_standard(report: &mut Report, plan: &Plan, target: &Target) -> Result<(),
         let standard = Plan::new(&Target { max_bits: None, ..target.clone().scheme(SchemeId::Standard).layout(Layout::Spread) })?;
         report.field("standard_bits", standard.bits);
         let more = 100.0 * (plan.bits as f64 / standard.bits as f64 - 1.0);
-        report.line("standard", format!("{}; this scheme takes {more:+.3}%", plural(standard.bits, "bit")));
+        report.line("standard", format!("{}; this scheme takes {}", plural(standard.bits, "bit"), more_bits(more, 3)));
         for floor in floors.iter().filter(|floor| floor.rate >= 1e-6 * asked.to_f64()) {
             report.line("adds", format!("about {} by {}", rate(floor.rate, 3), floor.cause));
         }
     }
     Ok(())
+}
+
+/// Formats a difference in bits: as `8.13% more`.
+fn more_bits(percent: f64, places: usize) -> String {
+    format!("{:.places$}% {}", percent.abs(), if percent < 0.0 { "fewer" } else { "more" })
 }
 
 /// Adds the blocked layout: one memory access per item, and how many more bits it needs.
@@ -322,7 +328,7 @@ fn add_blocked(report: &mut Report, standard: &Plan, blocked: Option<&Alternativ
         parts.push(format!("rate at most {}", proven(&plan.fpr, None)));
     }
     let more = 100.0 * (times_bits - 1.0);
-    report.line("blocked", format!("{}: {more:+.2}% bits, one cache line per lookup", parts.join(", ")));
+    report.line("blocked", format!("{}: {} bits, one cache line per lookup", parts.join(", "), more_bits(more, 2)));
 }
 
 /// Adds the textbook's answer, and by how much it would miss the rate.

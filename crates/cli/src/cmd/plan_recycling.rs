@@ -1,5 +1,5 @@
-//! `truebloom plan --recycling`: filters that forget, with one phase, with two phases, and without
-//! a model.
+//! `truebloom plan --recycling`: filters that forget, with one or with two phases, compared with
+//! the usual design that assumes no model.
 
 use crate::args::{self, Size, needs};
 use crate::failure::Failure;
@@ -8,7 +8,8 @@ use crate::report::{self, CONFIDENCE, Report, count, fpr_value, plural, proven, 
 use serde_json::{Map, Value, json};
 use truebloom_math::Rate;
 use truebloom_math::recycling::{BlockedSized, Bracket, Design, SizedDesign};
-use truebloom_report::designs::{Designs, MOST_REMEMBERED, Today, blocked_held, held, held_in_words, items_in};
+use truebloom_report::designs::{Designs, FORGET, Today, blocked_held, held, held_in_words, items_in, remembered};
+use truebloom_report::read::{self, Span};
 
 #[derive(clap::Args)]
 pub(crate) struct Options {
@@ -34,7 +35,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "SHARE", value_parser = args::rate, requires = "remember")]
     forget: Option<Rate>,
 
-    /// Number of new items in one run, for the bound on its wrong drops; by default 100 cycles of
+    /// Number of new items in one run, whose wrong drops are bounded; by default 100 cycles of
     /// each design
     #[arg(long, value_name = "N", value_parser = args::count, requires = "recycling")]
     over: Option<u64>,
@@ -77,39 +78,53 @@ impl Options {
     /// The number of new items to remember.
     fn gap(&self) -> Result<Option<u64>, Failure> {
         let Some(text) = &self.remember else { return Ok(None) };
-        let items = match self.arrival {
-            None => args::count(text).map_err(|error| {
-                let time = if args::seconds(text).is_ok() { "; to give a time, add --arrival (new items per second)" } else { "" };
-                Failure::new(format!("--remember: {error}{time}"))
-            })?,
-            // A number alone would be seconds here, and items without --arrival.
-            Some(_) if text.parse::<f64>().is_ok() => {
-                return Err(Failure::new(format!(
-                    "--remember: with --arrival, give a time with its unit, such as {text}s; to remember {text} items, leave --arrival out"
-                )));
+        let wrong = |what: String| Failure::new(format!("--remember: {what}"));
+        let span = read::span(text, "new items").map_err(wrong)?;
+        let items = match (span, self.arrival) {
+            (Span::Items(items), None) => items,
+            (Span::Time(time), Some(rate)) => items_in(time.as_secs_f64(), rate),
+            (Span::Time(_), None) => return Err(wrong(format!("`{text}` is a time; add --arrival (new items per second)"))),
+            (Span::Items(_), Some(_)) => {
+                return Err(wrong(format!("with --arrival, give a time, such as 1h; to remember {text} items, leave --arrival out")));
             }
-            Some(rate) => items_in(args::seconds(text).map_err(|error| Failure::new(format!("--remember: {error}")))?, rate),
         };
-        match items {
-            1..=MOST_REMEMBERED => Ok(Some(items)),
-            _ => Err(Failure::new(format!("--remember: {} cannot be remembered; choose a number from 1 to 10^15", plural(items, "item")))),
-        }
+        remembered(items).map(Some).map_err(wrong)
     }
 }
 
-/// The share of items that may be forgotten earlier, unless another share is given.
-const FORGET: f64 = 0.01;
-
-/// What was requested in addition to the size.
+/// The options other than the size of the filters.
 struct Asked {
     rate: Rate,
-    /// The number of new items after which the forgotten share is reported.
+    /// The number of new items after which to report the share of items that are forgotten.
     gap: Option<u64>,
     /// The number of new items in one run.
     over: Option<u64>,
+    /// The bits of the smallest design.
+    fewest: u64,
 }
 
-/// The report, and the design with one phase that the report contains.
+/// The smallest ratio to the smallest design from which a design is not described.
+const FAR_TOO_LARGE: u64 = 1_000;
+
+impl Asked {
+    /// Adds only the size of a design that is so large that nobody would use it. Returns whether
+    /// the design is that large.
+    fn is_far_too_large(&self, report: &mut Report, label: &str, bits: u64) -> bool {
+        let is_far = bits / FAR_TOO_LARGE >= self.fewest;
+        if is_far {
+            report
+                .line(label, format!("{}, at least {} times as large as the smallest of these designs", size(bits), count(FAR_TOO_LARGE)));
+        }
+        is_far
+    }
+}
+
+fn fewest_bits(designs: &Designs) -> u64 {
+    let phases = [&designs.one, &designs.two, &designs.certain].into_iter().flatten().map(|sized| sized.design.total_bits());
+    phases.chain(designs.today.as_ref().map(|today| today.bits)).min().unwrap_or(u64::MAX)
+}
+
+/// Returns the report, and the one-phase design that the report describes.
 pub(crate) fn report(options: &Options, size: &Size) -> Result<(Report, Option<Design>), Failure> {
     let gap = options.gap()?;
     let Some(asked) = size.rate else { return Err(Failure::new("give the average rate with -p")) };
@@ -129,9 +144,9 @@ pub(crate) fn report(options: &Options, size: &Size) -> Result<(Report, Option<D
     report.line("asked", format!("an average rate of {asked}; {what}"));
     report.field("recycling", true).field("asked", rate_value(Some(asked)));
     let today = designs.today.as_ref();
-    let asked = Asked { rate: asked, gap: gap.or(today.map(|today| today.items)), over: options.over };
+    let asked = Asked { rate: asked, gap: gap.or(today.map(|today| today.items)), over: options.over, fewest: fewest_bits(&designs) };
     report.field("gap", asked.gap);
-    add_today(&mut report, today, asked.gap);
+    add_today(&mut report, today, &asked);
     add_design(&mut report, ["one phase", "one_phase"], designs.one.as_ref(), &asked, today)?;
     if options.layout != Layout::Standard {
         add_blocked(&mut report, &designs, options.layout, &asked)?;
@@ -143,15 +158,18 @@ pub(crate) fn report(options: &Options, size: &Size) -> Result<(Report, Option<D
     Ok((report, designs.one.map(|sized| sized.design)))
 }
 
-fn add_today(report: &mut Report, today: Option<&Today>, gap: Option<u64>) {
+fn add_today(report: &mut Report, today: Option<&Today>, asked: &Asked) {
     let Some(Today { bits, probes, items }) = today else {
-        report.field("today", Value::Null).line("today", "none: no filter of this size (2^62 bits if none is given) can keep this rate");
+        report.field("today", Value::Null).line("usual", "none: no filter of the given size (by default 2^62 bits) can keep this rate");
         return;
     };
-    let forgotten = gap.map(|gap| gap.saturating_add(1).min(*items) as f64 / *items as f64);
+    let forgotten = asked.gap.map(|gap| gap.saturating_add(1).min(*items) as f64 / *items as f64);
     report.field("today", json!({ "bits": bits, "probes": probes, "items_per_cycle": items, "forgotten": forgotten }));
-    report.line("today", format!("{}: emptied after {}, {}", size(*bits), plural(*items, "item"), plural((*probes).into(), "probe")));
-    add_forgotten(report, gap, forgotten);
+    if asked.is_far_too_large(report, "usual", *bits) {
+        return;
+    }
+    report.line("usual", format!("{}: emptied after {}, {}", size(*bits), plural(*items, "item"), plural((*probes).into(), "probe")));
+    add_forgotten(report, asked.gap, forgotten);
 }
 
 fn add_design(
@@ -162,7 +180,7 @@ fn add_design(
     today: Option<&Today>,
 ) -> Result<(), Failure> {
     let Some(sized @ SizedDesign { design, run, .. }) = found else {
-        report.field(name, Value::Null).line(label, "none: no filter of this size (2^62 bits if none is given) can keep this rate");
+        report.field(name, Value::Null).line(label, "none: no filter of the given size (by default 2^62 bits) can keep this rate");
         return Ok(());
     };
     let law = design.forgetting()?;
@@ -188,6 +206,9 @@ fn add_design(
         fields.insert(field.to_owned(), value);
     }
     report.field(name, fields);
+    if asked.is_far_too_large(report, label, design.total_bits()) {
+        return Ok(());
+    }
     let items = plural(run.items_per_cycle.value.round() as u64, "item");
     let unit = if is_one { "cycle" } else { "phase" };
     let probes = plural(design.probes().into(), "probe");
@@ -211,7 +232,10 @@ fn add_design(
     add_one_run(report, &one_run, is_one);
     add_forgotten(report, asked.gap, forgotten.map(|chance| chance.value));
     if law.remembered_at_least() > 1 {
-        report.line("", format!("guaranteed to be remembered until {} have come", plural(law.remembered_at_least(), "new item")));
+        report.line(
+            "",
+            format!("each item is guaranteed to be remembered until {} have arrived", plural(law.remembered_at_least(), "new item")),
+        );
     }
     Ok(())
 }
@@ -223,7 +247,7 @@ fn add_blocked(report: &mut Report, designs: &Designs, layout: Layout, asked: &A
     let Some(found) = designs.blocked.as_ref().filter(|found| layout == Layout::Blocked || worth(found)) else {
         let why = match layout {
             Layout::Auto => "none: no blocked filter takes at most 10% more bits",
-            _ => "none: no blocked filter of this size (2^62 bits if none is given) can keep this rate",
+            _ => "none: no blocked filter of the given size (by default 2^62 bits) can keep this rate",
         };
         report.field("blocked", Value::Null).line("blocked", why);
         return Ok(());
@@ -235,8 +259,7 @@ fn add_blocked(report: &mut Report, designs: &Designs, layout: Layout, asked: &A
     let one_run = OneRun::of(asked, &run.items_per_cycle, true, |items| design.wrong_drops_at_most(items, CONFIDENCE))?;
     let held = blocked_held(found);
     let gain = designs.today.as_ref().map(|today| today.blocked_gain(found));
-    let times_bits =
-        designs.one.as_ref().map(|one| design.bits() as f64 / items / (one.design.total_bits() as f64 / one.run.items_per_cycle.value));
+    let times_bits = designs.one.as_ref().map(|one| found.times_bits(one));
     report.field(
         "blocked",
         json!({
@@ -255,7 +278,7 @@ fn add_blocked(report: &mut Report, designs: &Designs, layout: Layout, asked: &A
     report.line("", format!("average at most {}, worst {above}", proven(&run.fpr, Some(asked.rate))));
     add_one_run(report, &one_run, true);
     if let Some((gap, share)) = asked.gap.zip(forgotten) {
-        report.line("", format!("forgotten after {}: at most {}%", new_ones(gap), significant(100.0 * share, 3)));
+        report.line("", format!("forgotten after {}: at most {}%", plural(gap, "new item"), significant(100.0 * share, 3)));
     }
     if let Some(times) = times_bits {
         report.line(
@@ -276,11 +299,11 @@ struct OneRun {
     items: u64,
     /// An upper bound on how many items are wrongly dropped.
     at_most: u64,
-    /// Whether the bound comes from the worst rate alone.
+    /// Whether the bound was computed from the worst rate alone.
     by_worst: bool,
 }
 
-/// The number of cycles in a run if no length is given.
+/// The number of cycles in a run if the options do not give the run's length.
 const CYCLES: f64 = 100.0;
 
 impl OneRun {
@@ -298,18 +321,18 @@ impl OneRun {
     }
 }
 
-/// If the design was planned for its average (`is_planned`), a bound from the worst rate is several
-/// times the requested rate.
+/// If the design was planned for its average rate (`is_planned`), a bound that comes from the worst
+/// rate is several times the requested rate.
 fn add_one_run(report: &mut Report, run: &OneRun, is_planned: bool) {
     let (dropped, share) = (count(run.at_most), rate_up(run.average(), 3));
     let of = plural(run.items, "new item");
-    let how = if is_planned && run.by_worst { ", by the worst rate" } else { "" };
+    let how = if is_planned && run.by_worst { ", computed from the worst rate" } else { "" };
     let sure = 100.0 * CONFIDENCE;
     report.line("", format!("in one run, at most {dropped} of {of} are wrongly dropped: a share of {share} ({sure}% confidence{how})"));
 }
 
-/// Adds how many items a filter holds when it is emptied, if this is clearly less than the number
-/// of items of its cycle.
+/// Adds the average number of items that a filter holds when it is emptied, if this number is
+/// clearly smaller than the number of items per cycle.
 fn add_held(report: &mut Report, held: f64) {
     if let Some(text) = held_in_words(held) {
         report.line("", text);
@@ -317,16 +340,12 @@ fn add_held(report: &mut Report, held: f64) {
 }
 
 fn gained(gain: Option<f64>) -> String {
-    gain.map_or(String::new(), |gain| format!("; {} times as many items per bit as today", significant(gain, 3)))
-}
-
-fn new_ones(gap: u64) -> String {
-    if gap == 1 { "1 new one".to_owned() } else { format!("{} new ones", count(gap)) }
+    gain.map_or(String::new(), |gain| format!("; {} times as many items per bit as the usual design", significant(gain, 3)))
 }
 
 fn add_forgotten(report: &mut Report, gap: Option<u64>, forgotten: Option<f64>) {
     if let Some((gap, share)) = gap.zip(forgotten) {
         let share = if share == 0.0 { "none".to_owned() } else { format!("{}%", significant(100.0 * share, 3)) };
-        report.line("", format!("forgotten after {}: {share}", new_ones(gap)));
+        report.line("", format!("forgotten after {}: {share}", plural(gap, "new item")));
     }
 }

@@ -20,13 +20,13 @@ use truebloom_reproduce::{Claim, Effort, Known, Paper, Trial, Verdict};
 
 const EXAMPLES: &str = "\
 Examples:
-  truebloom reproduce grandi                     every number of the paper beside ours, with a verdict
+  truebloom reproduce grandi                     each number of the paper next to ours, with a verdict
   truebloom reproduce burns --csv > burns.csv
   truebloom reproduce --out report               all five, as report/report.html
   truebloom reproduce --out report --full        as many trials as the papers; can be continued
-  truebloom reproduce burns --figures data/      the numbers of every figure only, a CSV file each
+  truebloom reproduce burns --figures data/      only the numbers of the figures, one CSV file each
   truebloom reproduce kirsch-mitzenmacher --figures data/ --trials 10000    (minutes)
-  truebloom reproduce dozier                     recycling filters simulated beside their models
+  truebloom reproduce dozier                     simulated recycling filters, compared with their models
 
 Errata are the rows of docs/ERRATA.md.";
 
@@ -59,7 +59,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DIR", conflicts_with = "out")]
     figures: Option<PathBuf>,
 
-    /// Number of trials for every simulated experiment of a figure; 100 by default
+    /// Number of trials of each simulated experiment in a figure; 100 by default
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=1_000_000), requires = "figures")]
     trials: Option<u64>,
 
@@ -115,7 +115,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Each paper once, in the given order.
+/// Returns the papers without duplicates, in the given order.
 fn once(papers: &[Paper]) -> Vec<Paper> {
     let mut found: Vec<Paper> = Vec::new();
     for paper in papers {
@@ -131,10 +131,10 @@ fn described(papers: &[Paper], full: bool) -> String {
     let names: String =
         if papers.len() == Paper::ALL.len() { String::new() } else { papers.iter().map(|paper| format!(" {}", paper.name())).collect() };
     let (flag, meaning) = match full {
-        true => ("--full", "every experiment behind a figure with as many trials as in its paper"),
-        false => ("--quick", "each experiment with a hundredth of its paper's filters, and a fraction of the items"),
+        true => ("--full", "each experiment for a figure has as many trials as in its paper"),
+        false => ("--quick", "each experiment has a hundredth of the paper's filters, and a fraction of the items"),
     };
-    format!("Made by truebloom {} with: truebloom reproduce{names} {flag} --out DIR ({meaning}; frozen seeds).", env!("CARGO_PKG_VERSION"))
+    format!("Made by truebloom {} with: truebloom reproduce{names} {flag} --out DIR ({meaning}; fixed seeds).", env!("CARGO_PKG_VERSION"))
 }
 
 /// The default number of trials per experiment.
@@ -193,7 +193,7 @@ fn print_text(out: &mut impl Write, paper: Paper, claims: &[Claim], figures: &[P
     figures.iter().try_for_each(|path| writeln!(out, "written: {}", path.display()))
 }
 
-/// For a wrong claim, the correct statement and where it is shown.
+/// Returns the correct statement for a wrong claim, and where it is shown.
 fn remark(claim: &Claim) -> String {
     match (claim.corrected, claim.erratum) {
         (Some(corrected), Some(erratum)) => format!("; right: {corrected} [{erratum}]"),

@@ -58,8 +58,8 @@ impl Report<'_> {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// Returns an error for a folder with other files, because figures are written under plain
-    /// names.
+    /// Returns an error if the folder has files that `reproduce` did not write, because figures
+    /// have plain names that might be those of such files.
     fn check_folder(&self) -> Result<(), Failure> {
         let others = "it has files that `reproduce` did not write; give --out a new folder, or an empty one";
         let mut entries = fs::read_dir(self.folder).map_err(|error| Failure::at(self.folder, error))?;
@@ -159,8 +159,8 @@ impl Store {
 /// The beginning of every log file.
 const LOG_MARK: &str = "{\"truebloom\":";
 
-/// The version of the log; its number is raised with every change to an experiment. The numbers in
-/// the log are checked where they are used.
+/// The version of the log; its number is raised with every change to an experiment. The code that
+/// uses the numbers in the log checks them.
 fn version() -> String {
     json!({ "truebloom": env!("CARGO_PKG_VERSION"), "experiments": 2 }).to_string()
 }

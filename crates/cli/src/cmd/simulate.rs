@@ -21,7 +21,7 @@ Examples:
   truebloom simulate --bits 1000 -p 1% --plot saw.svg                   the saw-tooth of its rate
   truebloom simulate --bits 64KiB -p 1%                                 the most items
   truebloom simulate --bits 10k -p 1% --stream zipf:100k,1.1            popular items come again
-  truebloom simulate --bits 10k -p 1% --phases 2 --stream fading:500    interest fades
+  truebloom simulate --bits 10k -p 1% --phases 2 --stream fading:500    items lose popularity
 
 The model describes streams in which every item is new. With two phases, items that come again are refreshed, which the model does not include.";
 
@@ -98,7 +98,7 @@ fn stream(text: &str) -> Result<Stream, String> {
         ("uniform", None) => Ok(Stream::Uniform { items: args::count(numbers)? }),
         ("zipf", Some((items, exponent))) => Ok(Stream::Zipf { items: args::count(items)?, exponent: number(exponent)? }),
         ("fading", None) => Ok(Stream::Fading { mean: number(numbers)? }),
-        _ => Err(format!("`{text}` is not a stream; write new, uniform:ITEMS, zipf:ITEMS,EXPONENT or fading:MEAN")),
+        _ => Err(format!("`{text}` is not a kind of stream; write new, uniform:ITEMS, zipf:ITEMS,EXPONENT or fading:MEAN")),
     }
 }
 
@@ -197,8 +197,9 @@ fn add_own_account<S: FillScheme>(report: &mut Report, filter: &Real<S>) -> Resu
     report.field("own_average", average).field("cycles", filter.0.stats().cycles);
     if let Some(average) = average {
         let drops = filter.0.wrong_drops(CONFIDENCE)?;
-        let bound = drops.map_or(String::new(), |drops| format!(", at most {} wrongly dropped ({}%)", drops.at_most, 100.0 * CONFIDENCE));
-        report.line("own", format!("account of the filter: {}{bound}", rate(average, 4)));
+        let bound = drops
+            .map_or(String::new(), |drops| format!(", at most {} wrongly dropped ({}% confidence)", drops.at_most, 100.0 * CONFIDENCE));
+        report.line("own", format!("the filter's own estimate: {}{bound}", rate(average, 4)));
         report.field("wrong_drops_at_most", drops.map(|drops| drops.at_most));
     }
     Ok(())

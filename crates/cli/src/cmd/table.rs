@@ -1,4 +1,4 @@
-//! `truebloom table`: Lehr's design table, with exact numbers beside those of the textbook.
+//! `truebloom table`: Lehr's design table, with exact numbers next to those of the textbook.
 
 use crate::args::{count, rate};
 use crate::failure::Failure;
@@ -50,7 +50,8 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// One cell: the exact and the textbook number, and whether it is the best of its column.
+/// A cell of the table: the exact number, the textbook's number, and whether the cell is the best
+/// of its column.
 struct Cell {
     probes: u32,
     column: String,
@@ -132,7 +133,7 @@ fn sizes(args: &Args, rate: Rate) -> Result<Vec<Cell>, Failure> {
 fn column(args: &Args, cell: impl Fn(u32) -> Result<Cell, truebloom_math::Error>) -> Result<Vec<Cell>, Failure> {
     let mut cells = (1..=args.probes).map(cell).collect::<Result<Vec<Cell>, _>>().map_err(|error| match error {
         truebloom_math::Error::TooLong { .. } => Failure::new(format_args!(
-            "this table would take more than a second or so; give fewer probes (-k, now {}) or fewer columns",
+            "this table would take more than about a second; give fewer probes (-k, now {}) or fewer columns",
             args.probes
         )),
         error => error.into(),
@@ -168,7 +169,7 @@ fn print_text(out: &mut impl Write, args: &Args, columns: &[Vec<Cell>], families
     writeln!(out, "\noff by: the error of the textbook's formula at the best number of probes")
 }
 
-/// The relative error of the textbook's number at the best number of probes.
+/// Returns the relative error of the textbook's number in the best cell.
 fn off(cells: &[Cell]) -> Option<f64> {
     cells.iter().find(|cell| cell.best).map(|cell| cell.textbook / cell.exact - 1.0)
 }

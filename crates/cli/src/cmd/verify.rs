@@ -1,4 +1,5 @@
-//! `truebloom verify`: checks the promise by measurement.
+//! `truebloom verify`: measures the rate of a filter, and compares it with the requested rate and
+//! the proven bounds.
 
 use crate::args::count as parse_count;
 use crate::cmd::add_layers;
@@ -133,7 +134,7 @@ fn add_expected(report: &mut Report, filter: &Looked, verification: &Verificatio
     let items = if low == high { count(high) } else { format!("{} to {}", count(low), count(high)) };
     let met = filter.rate().filter(|_| verification.expected_verdict() == ExpectedVerdict::Met);
     let of = match filter {
-        AnyFilter::Scalable(_) => format!("at any number of items (here {items})"),
+        AnyFilter::Scalable(_) => format!("for any number of items (here {items})"),
         _ => format!("expected for {items} item{}", if high == 1 { "" } else { "s" }),
     };
     report.line("proven", format!("at most {} {of}", proven(&expected, met)));
@@ -170,12 +171,16 @@ fn add_this_filter(report: &mut Report, filter: &Looked, verification: &Verifica
     report.line("this filter", format!("{}{from} {} of {} bits set, {law}", rate_now(filter)?, count(fill.ones), count(filter.bits())));
     report.field("withheld", verification.has_withheld_keys());
     if verification.has_withheld_keys() {
-        report.line("withheld", "more bits are set than the inserted keys explain: new keys that seemed to be contained were not inserted");
+        report.line(
+            "withheld",
+            "more bits are set than the inserted keys explain, because new keys that seemed to be in the filter already were not inserted",
+        );
     }
     Ok(())
 }
 
-/// Adds what the tests would have detected, so that "nothing contradicts" can be judged.
+/// Adds the smallest deviations that the tests would have detected, so that readers can judge what
+/// "nothing contradicts" means.
 fn add_power(report: &mut Report, verification: &Verification, measurement: &Measurement<'_>) {
     let (fill, rate_noticed) = (verification.fill(), measurement.noticed());
     report.field("limit", verification.limit()).field(
@@ -200,7 +205,7 @@ fn add_power(report: &mut Report, verification: &Verification, measurement: &Mea
     );
 }
 
-/// The number of additional bits as a share of the set bits.
+/// Returns the number of additional bits, divided by the number of set bits.
 fn share(more: u64, ones: u64) -> f64 {
     more as f64 / ones.max(1) as f64
 }
@@ -235,12 +240,14 @@ fn verdict(filter: &Looked, verification: &Verification, measurement: &Measureme
             ExpectedVerdict::Met => "kept: the promise holds, and the measurement agrees".to_owned(),
             ExpectedVerdict::Undetermined => {
                 let why = match (filter.is_merged(), verification.has_withheld_keys()) {
-                    (true, _) => "a merge leaves",
-                    (false, true) => "withheld keys leave",
-                    (false, false) => "repeated keys leave",
+                    (true, _) => "a merge",
+                    (false, true) => "withheld keys",
+                    (false, false) => "repeated keys",
                 };
                 let agrees = if ranged { "is plausible" } else { "agrees with its fill" };
-                format!("not contradicted: {why} open whether it holds more items than planned; the measurement {agrees}")
+                format!(
+                    "not contradicted: because of {why}, it is not known whether the filter holds more items than planned; the measurement {agrees}"
+                )
             }
             _ if ranged => {
                 "not contradicted: no rate was requested, and both the number of set bits and the measured rate are plausible".to_owned()
@@ -272,7 +279,7 @@ fn verdict(filter: &Looked, verification: &Verification, measurement: &Measureme
     // If the counted items already exceed the plan, this is not reported twice.
     if let (true, false, Some(limit), Some(items)) = (is_overfull, is_exceeded, verification.limit(), filter.capacity()) {
         reasons.push(format!(
-            "its rate is above {}, as in only one of a million filters with the planned {}; so it holds more than planned: plan for more",
+            "its rate is above {}, which only one in a million filters with the planned {} exceeds; so it holds more items than planned: plan for more",
             rate_up(limit, 4),
             plural(items, "item")
         ));

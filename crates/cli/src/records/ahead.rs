@@ -1,10 +1,10 @@
-//! Threads that work ahead of the main thread. Each takes a block, finds the complete records in
-//! it, and computes the answers for their keys.
+//! Threads that work ahead of the main thread. Each thread takes a block, finds the complete
+//! records in it, and computes the answers for their keys.
 //!
 //! These threads do not change the order: blocks are passed on in the order of reading, each as
 //! soon as it is ready. The main thread handles records that span two blocks. With CSV, a thread
-//! cannot know whether its block starts within a quoted field. The thread assumes that it does not,
-//! and its work is discarded if that was wrong.
+//! cannot know whether its block starts within a quoted field. The thread assumes that the block
+//! does not, and its work is discarded if this was wrong.
 
 use super::answers::{Answers, Work};
 use super::csv::Columns;
@@ -28,16 +28,16 @@ pub(super) struct Ahead {
     cut: Cut,
 }
 
-/// The columns of the present input, as soon as they are known. The threads need them, and the main
-/// thread finds them first.
+/// The columns of the current input; `None` until the main thread has read them. The other threads
+/// need the columns to find keys.
 pub(super) type Shared = Arc<Mutex<Option<Columns>>>;
 
 /// The results of these threads for a part of a block.
 #[derive(Default)]
 pub(super) struct Done {
-    /// The part of the block that a thread processes; empty if there is no such part.
+    /// The part of the block that a thread processes; it may be empty.
     pub(super) part: Range<usize>,
-    /// The columns that were assumed.
+    /// The columns that the thread assumed the input to have.
     pub(super) columns: Columns,
     pub(super) records: u64,
     pub(super) found: Found,
@@ -78,8 +78,8 @@ impl Ahead {
         self.cut = Cut::new(self.ends);
     }
 
-    /// Hands over the next block, so that the complete records in it are found. The channel is not
-    /// bounded, because the caller holds at most this many blocks.
+    /// Hands over the next block, so that the complete records in it are found. The channel needs
+    /// no bound, because the caller limits the number of blocks.
     pub(super) fn hand_over(&mut self, mut block: Block) -> Next {
         block.done.part = self.cut.whole(&block.bytes[..block.length]);
         if block.done.part.len() < WORTH_IT {
@@ -121,7 +121,7 @@ impl Worker {
         }
     }
 
-    /// Processes one block; returns whether its whole part consists of complete records.
+    /// Processes one block; returns whether its part consists of complete records only.
     fn work_ahead(&mut self, block: &mut Block) -> bool {
         let Some(columns) = *lock(&self.columns) else { return false };
         let done = &mut *block.done;
@@ -141,8 +141,8 @@ pub(super) fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Done {
-    /// Finds the records of a text, assuming these columns, with a splitter that has no other work.
-    /// Returns whether they make up the whole text.
+    /// Finds the records of a text, given the columns. The splitter must not be in use for another
+    /// text. Returns whether the whole text consists of complete records.
     pub(super) fn find(&mut self, splitter: &mut Splitter, columns: Columns, text: &[u8]) -> bool {
         self.columns = columns;
         self.found.clear();
@@ -157,7 +157,8 @@ impl Done {
         all
     }
 
-    /// Whether a splitter that has reached this part would have found the same records.
+    /// Whether a splitter that has reached the beginning of this part would have found the same
+    /// records.
     pub(super) fn follows(&self, splitter: &Splitter) -> bool {
         splitter.is_between_records() && splitter.columns() == Some(self.columns)
     }
@@ -167,7 +168,7 @@ impl Done {
 pub(super) struct Cut {
     ends: Ends,
     /// The number of bytes of a record whose end was not found yet. For records that end with a
-    /// given byte, it only says whether there are any.
+    /// given byte, the value is only 0 or 1, which says whether there is such a record.
     open: usize,
 }
 

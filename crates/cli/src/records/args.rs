@@ -1,4 +1,4 @@
-//! The options of the verbs that read records.
+//! The options of the subcommands that read records.
 
 use super::csv::{Column, Csv};
 use super::json;
@@ -20,11 +20,11 @@ const MOST_THREADS: usize = 256;
 #[derive(clap::Args, Clone)]
 #[command(next_help_heading = "Records and keys")]
 pub(crate) struct RecordArgs {
-    /// Records end with NUL instead of a newline, and so do those that are printed
+    /// Records end with NUL instead of a newline, in the input and in the output
     #[arg(short = '0', long = "null", conflicts_with_all = ["crlf", "csv", "json_field", "fixed"])]
     pub(super) null: bool,
 
-    /// Lines end with CR LF, and so do those that are printed
+    /// Lines end with CR LF, in the input and in the output
     #[arg(long, conflicts_with_all = ["fixed"])]
     pub(super) crlf: bool,
 
@@ -36,7 +36,7 @@ pub(crate) struct RecordArgs {
     #[arg(short = 'd', long, value_name = "CHAR", value_parser = delimiter)]
     pub(super) delimiter: Option<u8>,
 
-    /// Fields are separated by runs of spaces and TABs, as in awk; needs -f
+    /// Fields are separated by runs of spaces and TABs, as in awk; requires -f
     #[arg(long, requires = "field", conflicts_with_all = ["delimiter", "csv", "column", "json_field", "fixed"])]
     pub(super) blanks: bool,
 
@@ -61,7 +61,7 @@ pub(crate) struct RecordArgs {
     #[arg(long, conflicts_with_all = ["null", "crlf", "field", "delimiter", "csv", "column", "no_header", "json_field", "hex", "fixed"])]
     pub(super) lines: bool,
 
-    /// Keys are bytes that are written as hexadecimal digits
+    /// Keys are written as hexadecimal digits, two for each byte
     #[arg(long)]
     pub(super) hex: bool,
 
@@ -116,7 +116,7 @@ impl RecordArgs {
             return Err(Failure::new("only CSV has a header: add --csv, or leave --no-header out"));
         }
         if self.delimiter.is_some() && self.field.is_none() && !self.is_csv() {
-            return Err(Failure::new("a delimiter separates fields: also give the number of the key's field with -f"));
+            return Err(Failure::new("--delimiter is only for keys in fields: also give the number of the key's field with -f"));
         }
         let most = self.max_record as usize;
         if let (true, Some(delimiter @ (b'"' | b'\n' | b'\r'))) = (self.is_csv(), self.delimiter) {
@@ -145,7 +145,7 @@ impl RecordArgs {
         Ok(Splitter::Plain(Split::new(self.ends()?, key_of, self.hex, most, self.terminator())))
     }
 
-    /// Whether records are CSV; a column implies it.
+    /// Whether records are CSV; an option that names a column implies this.
     pub(super) fn is_csv(&self) -> bool {
         self.csv || self.column.is_some()
     }
@@ -171,7 +171,8 @@ impl RecordArgs {
         }
     }
 
-    /// Whether `--crlf` could be added, and would remove a carriage return from the end of a key.
+    /// Whether the command could also be run with `--crlf`, and this would remove a carriage return
+    /// from the end of a key.
     pub(super) fn may_strip_returns(&self) -> bool {
         !self.crlf && !self.null && !self.hex && !self.is_csv() && self.json_field.is_none() && self.fixed.is_none()
     }
@@ -187,8 +188,8 @@ impl RecordArgs {
         }
     }
 
-    /// A whole key that is given as an argument; if keys are hexadecimal, the bytes that its digits
-    /// represent.
+    /// Returns the key that an argument of the command line gives. If keys are hexadecimal, the key
+    /// is the bytes that the digits represent.
     pub(crate) fn key_of_argument<'a>(&self, text: &'a [u8]) -> Result<Cow<'a, [u8]>, Failure> {
         if !self.hex {
             return Ok(Cow::Borrowed(text));
@@ -196,7 +197,7 @@ impl RecordArgs {
         let mut bytes = text.to_vec();
         decode_hex(&mut bytes, 0).map_err(|_| {
             Failure::new(format_args!(
-                "`{}` is not a hexadecimal key, which has an even number of digits; to use the text itself as the key, add --lines",
+                "`{}` is not an even number of hexadecimal digits; to use the text itself as the key, add --lines",
                 String::from_utf8_lossy(text)
             ))
         })?;
@@ -222,7 +223,7 @@ impl RecordArgs {
         self.as_is || self.fixed.is_some()
     }
 
-    /// Options for plain lines of up to this many bytes.
+    /// Returns options for plain lines of at most this many bytes.
     pub(crate) fn lines(max_record: u64) -> RecordArgs {
         RecordArgs {
             null: false,

@@ -2,14 +2,14 @@
 //!
 //! A quote that is never closed would swallow all further lines of its input. So a broken record is
 //! given up line by line: its first line is reported and skipped, and reading continues at the next
-//! line. A record is broken in three cases. It is still open at the end of the input. It is too
-//! long. It has several lines, and also text after a closing quote, or another number of fields
-//! than the first record.
+//! line. A record is broken in three cases. The record is still open at the end of the input. The
+//! record is too long. The record has several lines, and either text follows a closing quote in it,
+//! or its number of fields differs from that of the first record.
 //!
-//! The result does not depend on the pieces in which an input is read: whether a record is found or
-//! given up depends only on its contents. Also, the time is proportional to the length of the
-//! input, because the lines after an open quote are [examined once](Quoted), and not again for each
-//! line that is given up.
+//! The result does not depend on how an input is divided into pieces: whether a record is found or
+//! given up depends only on the bytes of the input. The time is proportional to the length of the
+//! input, because the lines after an open quote are [examined only once](Quoted), even if several
+//! lines are given up.
 
 use super::MARK;
 use super::found::Found;
@@ -28,7 +28,7 @@ pub(crate) enum Column {
     Named(String),
 }
 
-/// What must be known about an input to read records after the first one.
+/// The facts about the first record of an input that are needed to read its other records.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub(super) struct Columns {
     width: usize,
@@ -42,20 +42,21 @@ pub(super) struct Csv {
     has_header: bool,
     hex: bool,
     most: usize,
-    /// What ends a record in the output.
+    /// The bytes that end a record in the output.
     terminator: &'static [u8],
     /// The raw text of a record whose end was not found yet.
     carry: Vec<u8>,
-    /// Whether `carry` was passed on as a record, so that it can be cleared.
+    /// Whether `carry` was already passed on as a record, in which case the next call clears it.
     used: bool,
     /// Whether the rest of a line that was too long is being skipped.
     skipping: bool,
-    /// Whether the input ends with the present text.
+    /// Whether the text that is being split is the last of the input.
     ended: bool,
-    /// The first line of the last record whose end was not found, if that line ends within quotes.
+    /// The first line of the unfinished record in `carry`, if that line ends within quotes.
     first: Option<FirstLine>,
     quoted: Quoted,
-    /// The first record of the input, if it names the columns, and what it says about them.
+    /// If the first record of the input names the columns: this record, until it is returned. The
+    /// facts about the columns are in the next field.
     header: Option<Vec<u8>>,
     columns: Option<Columns>,
     number: u64,
@@ -70,10 +71,10 @@ struct FirstLine {
 
 /// Where a record ends.
 enum End {
-    /// The end was not read yet.
+    /// The end of the record was not read yet.
     Unread,
     At(usize),
-    /// The record is broken. Its first line ends here, and is skipped.
+    /// The record is broken. The first line ends at this position, and is skipped.
     Never(usize, Why),
 }
 
@@ -115,7 +116,7 @@ impl Csv {
         self.has_header
     }
 
-    /// Discards the rest of the present input.
+    /// Discards the rest of the current input.
     pub(super) fn abandon(&mut self) -> u64 {
         let number = self.number;
         (self.carry, self.used) = (Vec::new(), false);
@@ -127,12 +128,12 @@ impl Csv {
         (self.skipping, self.ended, self.columns, self.number) = (false, false, None, 0);
     }
 
-    /// The facts about the input that its first record contains.
+    /// Returns the facts about the columns, which come from the first record of the input.
     pub(super) fn columns(&self) -> Option<Columns> {
         self.columns
     }
 
-    /// Continues in the middle of an input for which these facts are known.
+    /// Continues in the middle of an input whose columns are known.
     pub(super) fn resume(&mut self, columns: Columns) {
         self.columns = Some(columns);
     }
@@ -274,7 +275,8 @@ impl Csv {
         }
     }
 
-    /// The position of the first line end from `from` on. The end of the input ends a line, too.
+    /// The position of the first line end from `from` on. The end of the input also counts as a
+    /// line end.
     fn line_end(&self, text: &[u8], from: usize) -> Option<usize> {
         line_end(text, from).or((self.ended && from <= text.len()).then_some(text.len()))
     }
@@ -309,8 +311,8 @@ impl Csv {
         Ok(end)
     }
 
-    /// Continues a record whose first line ends within quotes. As soon as its end is known, all the
-    /// text from its beginning is split again, as one piece.
+    /// Continues a record whose first line ends within quotes. As soon as the end of the record is
+    /// known, all text from its beginning is collected and split again.
     fn wait_for_quote(&mut self, text: &[u8], found: &mut Found) -> usize {
         let carry_length = self.carry.len();
         self.carry.extend_from_slice(text);
@@ -365,8 +367,8 @@ impl Csv {
         used
     }
 
-    /// Ends the input. A record whose end was not found ends here: its text is put into `again`,
-    /// and after that text is split, nothing is left.
+    /// Ends the input. A record whose end was not found yet ends here. The text of the record is
+    /// moved to `again`; after the caller has split this text, the input is finished.
     pub(super) fn finish(&mut self, found: &mut Found) {
         if self.skipping {
             found.pass(self.terminator);
@@ -391,7 +393,7 @@ impl Csv {
         Ok(())
     }
 
-    /// Handles the first record: names of columns, or a record like the others.
+    /// Handles the first record, which has the names of the columns or is an ordinary record.
     fn first_record(&mut self, record: &[u8], range: Range<usize>, found: &mut Found) -> Result<(), String> {
         let columns = self.columns_of(self.without_mark(record))?;
         self.columns = Some(columns);
@@ -445,7 +447,7 @@ impl Csv {
         self.tell(pushed, range, found);
     }
 
-    /// Sets the number of the record that was pushed, or rejects the record.
+    /// Sets the number of the record that was just added, or rejects the record.
     #[inline]
     fn tell(&self, pushed: Result<(), String>, record: Range<usize>, found: &mut Found) {
         match pushed {
@@ -455,21 +457,24 @@ impl Csv {
     }
 }
 
-/// Lines in a row. The first begins within quotes. The last decides where the record ends: the
-/// quotes are closed at the end of this line, or text follows a closing quote in it.
+/// Consecutive lines of a record, of which the first begins within quotes. These lines go up to the
+/// line that decides where the record ends: the quotes are closed at the end of this line, or text
+/// follows a closing quote in it.
 ///
-/// If a record is given up, a later line that ends within quotes is followed by the rest of the
-/// same lines, with the same last line. So each line is examined once, and its delimiters are
-/// subtracted when the beginning moves past it.
+/// If the record is given up, a new record may begin in one of its later lines and be open at the
+/// end of that line. The continuation of the new record is then a part of the same lines, up to the
+/// same last line. For this reason, each line is examined only once: when the beginning moves past
+/// a line, the line's delimiters are subtracted from the sum.
 #[derive(Default)]
 struct Quoted {
-    /// The beginning of the first of these lines, and of the line after the last.
+    /// The position of the first of these lines, and the position after the last.
     at: usize,
     next: usize,
     delimiters: usize,
     is_closed: bool,
     is_misquoted: bool,
-    /// Whether the line after the last one was examined, and its end was not read yet.
+    /// Whether the line after the last one was already examined without finding its end, which has
+    /// not been read yet.
     is_unread: bool,
 }
 
@@ -478,7 +483,7 @@ impl Quoted {
         self.is_closed || self.is_misquoted
     }
 
-    /// Moves the beginning to a line that begins within quotes.
+    /// Moves the beginning to a later line, which begins within quotes.
     fn go_to(&mut self, at: usize, text: &[u8], delimiter: u8) {
         let is_crossed = self.at <= at && (at < self.next || at == self.next && !self.is_found());
         if !is_crossed {
@@ -491,7 +496,7 @@ impl Quoted {
         }
     }
 
-    /// Adds the next line, which ends here.
+    /// Adds the next line, which ends at `end`.
     fn cross(&mut self, end: usize, text: &[u8], delimiter: u8) {
         let line = Part::of(&text[self.next..end], true, delimiter);
         self.delimiters += line.delimiters;
@@ -499,7 +504,7 @@ impl Quoted {
         self.next = end + 1;
     }
 
-    /// Counts positions from `start` on.
+    /// Makes all positions relative to `start`.
     fn begins_at(&mut self, start: usize) {
         (self.at, self.next) = (self.at.saturating_sub(start), self.next.saturating_sub(start));
     }

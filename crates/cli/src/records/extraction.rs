@@ -13,15 +13,15 @@ use std::path::Path;
 pub(crate) struct Extraction(Map<String, Value>);
 
 impl Extraction {
-    /// The extraction that a label describes; `None` if there is no label, or if it is not one of
-    /// ours.
+    /// Returns the extraction that a label describes; `None` if there is no label, or if the label
+    /// has another meaning.
     pub(crate) fn of(label: Option<&str>) -> Option<Extraction> {
         let found = Extraction(serde_json::from_str(label?).ok()?);
         found.apply(&RecordArgs::lines(1)).map(|_| found)
     }
 
-    /// Like [`of`](Self::of), for a state of `dedup`: how its keys are extracted, if this is known,
-    /// and whether its entries include second occurrences.
+    /// Like [`of`](Self::of), for a state of `dedup`. The result says how its keys are extracted,
+    /// if this is known, and whether the state also remembers second occurrences.
     pub(crate) fn of_state(label: Option<&str>) -> (Option<Extraction>, bool) {
         let Some(mut kept) = Extraction::of(label) else { return (None, false) };
         let second = kept.0.remove("second").is_some();
@@ -34,12 +34,13 @@ impl Extraction {
         match Extraction::of_state(label) {
             (Some(keys), false) => Some(keys.options()),
             (Some(keys), true) => Some(format!("{}, with second occurrences", keys.options())),
-            (None, true) => Some("the way in which they were read is not stored; with second occurrences".to_owned()),
+            (None, true) => Some("how they were read is not stored; with second occurrences".to_owned()),
             (None, false) => label.map(str::to_owned),
         }
     }
 
-    /// This extraction for a state of `dedup --second`, some of whose entries are not lines.
+    /// Returns this extraction for a state of `dedup --second`, which also has entries for second
+    /// occurrences.
     pub(crate) fn with_second(mut self) -> Extraction {
         self.0.insert("second".to_owned(), true.into());
         self
@@ -65,9 +66,9 @@ impl Extraction {
         }
     }
 
-    /// Warns if keys of the merged files can hardly be equal, because one file has hexadecimal
-    /// digits as keys, and the other has the bytes that such digits stand for. In other cases there
-    /// is no warning, because the same keys may come from files of any format.
+    /// Warns if the merged files are unlikely to have keys in common, because the keys of one file
+    /// are hexadecimal digits, and the keys of the other are the bytes that such digits represent.
+    /// In other cases there is no warning, because the same keys may come from files of any format.
     pub(crate) fn warn_of_other(first: &Path, label: Option<&str>, other: &Path, other_label: Option<&str>) {
         if let (Some(first_keys), Some(other_keys)) = (Extraction::of(label), Extraction::of(other_label))
             && first_keys.is_other_form(&other_keys)
@@ -82,8 +83,8 @@ impl Extraction {
         }
     }
 
-    /// These record options, with keys that are extracted in this way. `None` for an unknown field
-    /// or an impossible value.
+    /// Returns these record options, changed so that they extract keys in this way. `None` for an
+    /// unknown field or an impossible value.
     fn apply(&self, to: &RecordArgs) -> Option<RecordArgs> {
         let mut args = to.clone();
         for (name, value) in &self.0 {
@@ -122,14 +123,14 @@ impl Extraction {
         self.0.contains_key("hex")
     }
 
-    /// Whether one has hexadecimal digits as keys, and the other has the bytes that such digits
-    /// stand for.
+    /// Whether the keys of one extraction are hexadecimal digits, and the keys of the other are the
+    /// bytes that such digits represent.
     fn is_other_form(&self, other: &Extraction) -> bool {
         self.is_hex() != other.is_hex() && !self.is_fixed() && !other.is_fixed()
     }
 
-    /// Selects only those options that say which part of a record is the key, and leaves out those
-    /// that say how records end or whether columns have names.
+    /// Returns the options that say which part of a record is the key, without those that say how
+    /// records end or whether columns have names.
     fn part(&self) -> Map<String, Value> {
         let is_part = |name: &str| !matches!(name, "null" | "crlf" | "csv" | "header");
         self.0.iter().filter(|(name, _)| is_part(name)).map(|(name, value)| (name.clone(), value.clone())).collect()
@@ -141,6 +142,21 @@ impl Extraction {
 
     fn is_lines(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// Whether only the delimiter, or that there is no header, is given. These options change
+    /// others, which must be given with them.
+    fn is_half(&self) -> bool {
+        !self.is_lines() && self.0.keys().all(|name| matches!(name.as_str(), "delimiter" | "header"))
+    }
+
+    /// This extraction with the options of another one, if they have a meaning here.
+    fn changed_by(&self, other: &Extraction) -> Option<Extraction> {
+        let has = |name| self.0.contains_key(name);
+        let has_delimiter = has("csv") || has("fields") && !has("blanks") && !other.0.contains_key("header");
+        let mut both = self.clone();
+        both.0.extend(other.0.clone());
+        has_delimiter.then_some(both)
     }
 }
 
@@ -184,8 +200,8 @@ impl RecordArgs {
         self.lines || !self.extraction().is_lines()
     }
 
-    /// These options, if they determine the key; otherwise, the options that the filters have
-    /// stored. Returns an error if the filters differ.
+    /// Returns these options if they say how keys are extracted; otherwise, returns the options
+    /// that are stored in the filters. Returns an error if the filters differ.
     pub(crate) fn for_filters(&self, filters: &[(&Path, Option<Extraction>)]) -> Result<KeysOf, Failure> {
         let known: Vec<(&Path, &Extraction)> = filters.iter().filter_map(|(path, kept)| kept.as_ref().map(|kept| (*path, kept))).collect();
         let Some(&(first, kept)) = known.first() else {
@@ -193,6 +209,17 @@ impl RecordArgs {
         };
         if self.says_what_keys_are() {
             let given = self.extraction();
+            if given.is_half()
+                && let Some(both) = kept.changed_by(&given)
+            {
+                return Err(Failure::new(format_args!(
+                    "the keys of {} were read with {}; these options are replaced as a whole, so {} is not enough; give {}",
+                    first.display(),
+                    kept.options(),
+                    given.options(),
+                    both.options()
+                )));
+            }
             let other = known.iter().find(|(_, kept)| **kept != given);
             let doubt = other.map(|(path, other)| {
                 format!(
@@ -209,7 +236,7 @@ impl RecordArgs {
         }
         if let Some((path, other)) = known.iter().find(|(_, other)| *other != kept) {
             return Err(Failure::new(format_args!(
-                "the keys of {} were read {}, and the keys of {} {}; say how to read the keys here, with such options or with --lines",
+                "the keys of {} were read {}, and the keys of {} {}; say how to read the keys here, with options for keys or with --lines",
                 first.display(),
                 kept.described(),
                 path.display(),
@@ -227,18 +254,20 @@ impl RecordArgs {
     }
 }
 
-/// How keys are read for some filters.
+/// How keys are read for the given filters.
 pub(crate) struct KeysOf {
     pub(crate) args: RecordArgs,
     /// The hint to print if nothing at all was found.
     pub(crate) doubt: Option<String>,
-    /// Whether the filters determined how keys are read. If so, the hint is also printed if
-    /// something went wrong.
+    /// Whether the filters determined how keys are read. In this case, the hint is also printed if
+    /// there were errors.
     pub(crate) is_kept: bool,
-    /// Whether a filter and this run have keys of different forms: one has hexadecimal digits, and
-    /// the other has the bytes that such digits stand for. Such keys are hardly ever equal.
+    /// Whether the keys of a filter and those of this run have different forms: the keys of one are
+    /// hexadecimal digits, and the keys of the other are the bytes that such digits represent. Such
+    /// keys are hardly ever equal.
     pub(crate) other_form: bool,
-    /// Whether a filter's keys are another part of their records than the keys of this run. The
-    /// keys may be the same nevertheless, but a file should not mix them without a warning.
+    /// Whether the keys of this run are taken from another part of the records than the keys of a
+    /// filter. The keys may be equal nevertheless, but the command warns before it adds both to one
+    /// file.
     pub(crate) other_part: bool,
 }

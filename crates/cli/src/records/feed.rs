@@ -18,9 +18,9 @@ use std::time::Duration;
 /// per second costs almost nothing.
 const BLOCK: usize = 256 << 10;
 
-/// How many blocks may wait to be used, besides one for each thread that works ahead. The memory
-/// for reading consists of these blocks and three more: the block in use, the block that waits to
-/// be sent, and the block that is being read.
+/// The number of blocks that may wait to be used, in addition to one for each thread that works
+/// ahead. The memory for reading consists of these blocks and three more: the block in use, the
+/// block that waits to be sent, and the block that is being read.
 const WAITING: usize = 2;
 
 /// Bytes in the order in which they were read.
@@ -39,13 +39,13 @@ impl Block {
 
 /// A message from the reading thread.
 pub(super) enum Message {
-    /// The next bytes of the present input.
+    /// The next bytes of the current input.
     Bytes(Block),
-    /// The present input ended, or could not be opened or read further.
+    /// The current input ended, or could not be opened or read further.
     InputEnded(io::Result<()>),
 }
 
-/// A message as it is passed on; its block may not be ready yet.
+/// A message in the channel, whose block may still be in work by another thread.
 enum Coming {
     Next(Next),
     InputEnded(io::Result<()>),
@@ -69,7 +69,7 @@ struct Shared {
     wanted: AtomicUsize,
 }
 
-/// The result of waiting.
+/// The outcome of waiting for a message.
 pub(super) enum Waited {
     For(Message),
     TimedOut,
@@ -110,7 +110,7 @@ impl Feed {
         let message = match coming {
             Coming::Next(Next::Plain(block)) => Message::Bytes(block),
             // A promised block is ready within milliseconds, so it is awaited.
-            Coming::Next(Next::Promised(block)) => Message::Bytes(block.recv().expect("a thread that took a block gives it back")),
+            Coming::Next(Next::Promised(block)) => Message::Bytes(block.recv().expect("every thread returns the block that it took")),
             Coming::InputEnded(result) => {
                 self.left.set(self.left.get() - 1);
                 Message::InputEnded(result)
@@ -127,7 +127,7 @@ impl Feed {
             0 => Waited::Over,
             left => {
                 self.left.set(left - 1);
-                Waited::For(Message::InputEnded(Err(io::Error::other("the thread that reads ended before its input did"))))
+                Waited::For(Message::InputEnded(Err(io::Error::other("the reader thread ended before the end of its input"))))
             }
         }
     }
@@ -191,8 +191,8 @@ fn read_input(
     Ok(())
 }
 
-/// Reads the first bytes of an input. A byte order mark is read in one piece, so that it is
-/// recognised however its bytes arrive.
+/// Reads the first bytes of an input. The function reads until a byte order mark would be complete,
+/// so that the mark is recognized even if its bytes arrive one by one.
 fn read_mark(source: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     let mut length = 0;
     loop {
@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn a_byte_order_mark_comes_in_one_piece() {
-        /// Gives its bytes one by one.
+        /// A source that returns one byte at a time.
         struct Slow(&'static [u8]);
         impl Read for Slow {
             fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
@@ -222,8 +222,8 @@ mod tests {
         }
     }
 
-    /// If the thread panics, it drops its end of the channel. In the test, one of three inputs had
-    /// ended. The two other inputs must not be treated as empty.
+    /// If the thread panics, it drops its end of the channel. In this test, the thread stops after
+    /// the first of three inputs has ended. The two other inputs must not be treated as empty.
     #[test]
     fn inputs_that_nobody_reads_on_are_errors() {
         let (to_us, messages) = sync_channel(3);

@@ -10,7 +10,7 @@ use std::ops::Range;
 #[derive(Clone, Copy)]
 pub(super) struct Span {
     record: (u32, u32),
-    /// A range of the text, or, if it has the bit [`COPIED`], of the copied keys.
+    /// A range of the text; with the bit [`COPIED`], a range of the copied keys.
     key: (u32, u32),
 }
 
@@ -27,7 +27,7 @@ pub(super) struct Found {
     pub(super) spans: Vec<Span>,
     /// Keys that are not parts of the text, such as those with escapes.
     pub(super) keys: Vec<u8>,
-    /// Whether the only span is that of the carried record, which is not in the text.
+    /// Whether the only span refers to the record in the splitter's `carry`, and not to the text.
     pub(super) carried: bool,
     pub(super) troubles: Vec<Trouble>,
     /// The number of problems after the first [`SHOWN`]; only the first ones are reported one by
@@ -37,13 +37,13 @@ pub(super) struct Found {
     pub(super) passing: bool,
     /// Bytes that are not a complete record, to be printed after the records.
     pub(super) passed: Vec<u8>,
-    /// Entries for places where the records' numbers in their input are not consecutive: the index
-    /// of a span, and its number.
+    /// The places where the record number is not one more than the number before: the index of a
+    /// span, and the number of its record.
     pub(super) numbers: Vec<(u32, u64)>,
-    /// The number that follows the number of the last span.
+    /// The record number that follows that of the last span.
     pub(super) next_number: u64,
-    /// Text that must be split next, before any new text is read: it was wrongly taken as part of a
-    /// broken record, or follows such text.
+    /// Text that must be split before any new text is read, because it was wrongly taken as part of
+    /// a broken record, or follows such text.
     pub(super) again: Option<Vec<u8>>,
 }
 
@@ -135,7 +135,8 @@ impl Found {
     }
 }
 
-/// The range in 31 bits: a text is shorter than 2 GiB, because `--max-record` is at most 1 GiB.
+/// Converts a range to two numbers of 31 bits. The numbers fit because a text is shorter than 2 GiB
+/// (`--max-record` is at most 1 GiB).
 #[inline]
 fn short(range: Range<usize>) -> (u32, u32) {
     (range.start as u32, range.end as u32)
@@ -157,7 +158,7 @@ pub(crate) struct Batch<'a> {
 }
 
 impl<'a> Batch<'a> {
-    /// Every record that has a key, without its terminator, and the key.
+    /// Iterates over all records that have a key: each record without its terminator, and the key.
     #[inline]
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> + use<'a> {
         let batch = *self;
@@ -194,8 +195,8 @@ impl<'a> Batch<'a> {
         &self.text[self.spans[first].record.0 as usize..self.spans[last].record.1 as usize]
     }
 
-    /// Writes the selected records, each with `end` after it. Adjacent records are written as one
-    /// piece, if the text between them is already `end`.
+    /// Writes the selected records, each with `end` after it. Adjacent records are written in one
+    /// call if the text between them is already `end`.
     pub(crate) fn write_selected(&self, selected: &[u64], end: &[u8], out: &mut impl Write) -> io::Result<()> {
         for (first, last) in runs(selected) {
             let mut begin = first;
@@ -218,7 +219,7 @@ impl<'a> Batch<'a> {
         })
     }
 
-    /// Writes the records from `first` to `last`, which are neighbours, and `end`.
+    /// Writes the records from `first` to `last`, which are adjacent, and `end`.
     #[inline]
     fn write(&self, first: usize, last: usize, end: &[u8], out: &mut impl Write) -> io::Result<()> {
         if self.is_followed_by(last, end) {

@@ -1,4 +1,4 @@
-//! A property that all the first keys of a run have, for a hint if nothing is found.
+//! Finds a property that the first keys of a run share, for a hint if nothing was found.
 
 use super::found::Batch;
 
@@ -9,9 +9,10 @@ const LOOKED_AT: usize = 100;
 #[derive(Clone, Copy)]
 pub(super) struct Habits {
     left: usize,
-    /// Whether a carriage return at the end of every key could be removed, and there is one.
+    /// Whether all keys so far end with a carriage return that an option would remove.
     has_returns: bool,
-    /// Whether all keys are hexadecimal digits in upper case, and whether there are letters.
+    /// Whether all keys so far are hexadecimal digits in upper case, and whether any of them has a
+    /// letter.
     is_upper: bool,
     has_letters: bool,
 }
@@ -72,7 +73,8 @@ mod tests {
     use super::super::found::Found;
     use super::*;
 
-    /// The habit of lines in one batch, or in a batch for each line.
+    /// Returns the common property of these lines; checks that one batch with all lines and one
+    /// batch per line give the same result.
     fn habit(lines: &[&str]) -> Option<Habit> {
         let (text, mut found) = (lines.join("\n"), Found::default());
         let mut start = 0;

@@ -80,7 +80,7 @@ pub(crate) enum KeyOf {
 pub(super) enum Found {
     /// The key is this range of the record.
     Inside(Range<usize>),
-    /// The key was appended to the keys.
+    /// The key was appended to the buffer of keys.
     Appended,
 }
 
@@ -191,13 +191,13 @@ pub(super) fn decode_hex(keys: &mut Vec<u8>, start: usize) -> Result<(), String>
     Ok(())
 }
 
-/// Says what is wrong with a key in which `rest` follows `before` hexadecimal digits, and which
-/// option may be missing.
+/// Returns the message for a key in which `rest` follows `before` hexadecimal digits. The message
+/// says what is wrong, and which option may be missing.
 fn not_hexadecimal(rest: &[u8], before: usize) -> String {
     let more = rest.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
     let digits = before + more;
     match rest[more..] {
-        [] => format!("has a key of an odd number of hexadecimal digits ({digits})"),
+        [] => format!("has a key with an odd number of hexadecimal digits ({digits})"),
         [b'\r'] => format!("has a key that ends with CR after {digits} hexadecimal digits; if lines end with CR LF, add --crlf"),
         [byte, ..] => {
             let is_separator = digits > 0 && (byte.is_ascii_punctuation() || matches!(byte, b' ' | b'\t'));

@@ -1,10 +1,10 @@
-//! The fast path to the key of a CSV record. Most records are one line, whose quotes, if it has
+//! The fast path to the key of a CSV record. Most records are a single line, in which quotes, if
 //! any, are in the usual places.
 //!
 //! The fast path answers only for such records. All other records are left to the [general
-//! reader](super::csv), which knows what is wrong and words the message. These are records with
-//! line ends in quotes, text after a closing quote or missing fields, and lines that are too long
-//! or whose end was not read yet.
+//! reader](super::csv), which knows what is wrong and words the message. Examples are line ends
+//! within quotes, text after a closing quote, missing fields, lines that are too long, and lines
+//! whose end was not read yet.
 
 use super::near;
 use super::quotes::{ends_line, line_end, line_start};
@@ -38,7 +38,7 @@ pub(super) struct Form {
 }
 
 impl Form {
-    /// Examines a text whose records must be found.
+    /// Examines a text before its records are searched for.
     pub(super) fn of(text: &[u8], delimiter: u8) -> Form {
         let has = |byte| memchr::memchr(byte, text).is_some();
         Form { delimiter, has_quotes: has(b'"'), has_returns: has(b'\r') }
@@ -119,8 +119,8 @@ impl Field {
         Field { bytes, has_quotes: false }
     }
 
-    /// Appends the field without the quotes around it. A quote within it, which is written twice,
-    /// is appended once.
+    /// Appends the field without the quotes around it. A doubled quote within the field is appended
+    /// once.
     #[inline]
     pub(super) fn append(&self, text: &[u8], to: &mut Vec<u8>) {
         let mut rest = &text[self.bytes.clone()];
@@ -150,9 +150,9 @@ mod tests {
         (result == ReadRecordResult::Record).then_some((fields, used))
     }
 
-    /// The test covers all texts of up to six bytes, made of the bytes that have a meaning and of
-    /// one byte that has none. For every field and for whole records, each answer of the fast path
-    /// equals that of csv-core, and so do the fields of every record.
+    /// The test covers all texts of up to six bytes from a small alphabet: the bytes with a special
+    /// meaning, and one ordinary byte. Whenever the fast path answers, its answer equals that of
+    /// csv-core, both for every field and for the whole record.
     #[test]
     fn the_short_way_is_the_long_way() {
         let (mut answered, mut whole) = (0u64, 0u64);

@@ -36,7 +36,7 @@ mod splitter;
 mod tests;
 mod whole;
 
-pub(crate) use answers::Answers;
+pub(crate) use answers::{Answers, Lookup};
 pub(crate) use args::RecordArgs;
 pub(crate) use extraction::{Extraction, KeysOf};
 pub(crate) use found::Batch;
@@ -67,8 +67,8 @@ use whole::total_bytes;
 /// How long a wait may last before signals are checked again.
 const TICK: Duration = Duration::from_millis(50);
 
-/// How many keys a filter processes at once. Switching between keys and records then costs almost
-/// nothing, and 64 KiB of hashes fit into the L2 cache together with the block.
+/// How many keys a filter processes at once. With this number, switching between keys and records
+/// costs almost nothing, and 64 KiB of hashes fit into the L2 cache together with the block.
 pub(crate) const HASHED: usize = 4096;
 
 /// The byte order mark of UTF-8.
@@ -86,7 +86,7 @@ pub(crate) enum Event<'a> {
     /// Bytes without a key that are to be passed on unchanged; only if this was
     /// [requested](Records::passing).
     Passed(&'a [u8]),
-    /// There is nothing to read now, or something to report on standard error; this is a good
+    /// No input is available now, or a message must be written to standard error. This is a good
     /// moment to flush the output.
     Idle,
     /// An input has ended; `is_read` if it could be opened, and read to its end.
@@ -118,15 +118,17 @@ pub(crate) struct Records {
     header: Vec<u8>,
     passed: Vec<u8>,
     passed_told: bool,
-    /// The index of the present input, whether none of it has been read yet, whether some of it
-    /// cannot be read, and the number of records skipped in it.
+    /// The state of the current input: its index, whether none of it has been read yet, whether
+    /// some of it cannot be read, and the number of records skipped in it.
     input: usize,
     untouched: bool,
     failed_here: bool,
     skipped_here: u64,
-    /// The input has ended, but not all of it has been split.
+    /// The result of reading the current input, once its end was reached but some of its bytes have
+    /// not been split yet.
     ending: Option<io::Result<()>>,
-    /// Whether the last record of the input has been found, too.
+    /// Whether the splitter was already told that the input has ended, so that it has returned the
+    /// last record.
     flushed: bool,
     notes: VecDeque<String>,
     silent: bool,
@@ -141,6 +143,8 @@ pub(crate) struct Records {
     read: u64,
     skipped: u64,
     failed_inputs: u64,
+    /// How many of these are compressed and damaged, so that some of their records may be wrong.
+    doubtful_inputs: u64,
 }
 
 impl Records {
@@ -160,8 +164,8 @@ impl Records {
         Records::start(args, paths, false, Found::default(), Arc::new(work))
     }
 
-    /// Like [`answering`](Self::answering), for verbs that must not lose anything: records without
-    /// keys are passed on, too, as records or as [`Event::Passed`].
+    /// Like [`answering`](Self::answering), for subcommands that must not lose anything: records
+    /// without keys are passed on, too, as records or as [`Event::Passed`].
     pub(crate) fn passing(
         args: &RecordArgs,
         paths: &[PathBuf],
@@ -213,10 +217,11 @@ impl Records {
             read: 0,
             skipped: 0,
             failed_inputs: 0,
+            doubtful_inputs: 0,
         })
     }
 
-    /// The next event. After `End`, and only then, all inputs have been read.
+    /// The next event. All inputs have been read when this returns `End`.
     pub(crate) fn next(&mut self) -> Event<'_> {
         loop {
             if !std::mem::replace(&mut self.passed_told, true) {
@@ -282,7 +287,8 @@ impl Records {
         self.deadline = time;
     }
 
-    /// Returns true once between two batches, if it is time to report that nothing can be read now.
+    /// Returns true only for the first call after a batch, in which case the caller should return
+    /// `Event::Idle`.
     fn told_idle_now(&mut self) -> bool {
         !std::mem::replace(&mut self.idle_told, true)
     }
@@ -310,7 +316,7 @@ impl Records {
     }
 
     /// Finds records in the rest of the block, or the last record of an input that has ended.
-    /// Returns whether there were any.
+    /// Returns whether any record was found.
     fn find(&mut self) -> bool {
         self.split_again();
         self.found.clear();
@@ -365,8 +371,15 @@ impl Records {
     fn flush(&mut self) {
         // The record before a failure may be incomplete.
         if let Some(Err(error)) = self.ending.take() {
-            let after = self.splitter.abandon();
-            self.fail(&format_args!("{error}{}", if after > 0 { format!(", after {}", plural(after, self.noun)) } else { String::new() }));
+            let is_damaged = error.kind() == source::DAMAGED;
+            self.doubtful_inputs += u64::from(is_damaged);
+            let after = match self.splitter.abandon() {
+                0 => String::new(),
+                1 if is_damaged => format!(", after 1 {}; it may be wrong", self.noun),
+                after if is_damaged => format!(", after {}; some of them may be wrong", plural(after, self.noun)),
+                after => format!(", after {}", plural(after, self.noun)),
+            };
+            self.fail(&format_args!("{error}{after}"));
             (self.flushed, self.ending) = (true, Some(Ok(())));
             return;
         }
@@ -388,8 +401,8 @@ impl Records {
         !std::mem::take(&mut self.failed_here)
     }
 
-    /// Warns that a byte order mark is part of the first record. Before the names of CSV columns,
-    /// it is removed.
+    /// Warns that a byte order mark is part of the first record. There is no warning if CSV columns
+    /// have names, because the mark before the first name is removed.
     fn note_mark(&mut self) {
         let begins = self.block.bytes[..self.block.length].starts_with(MARK);
         if begins && !self.splitter.has_header() {
@@ -430,25 +443,30 @@ impl Records {
 
     /// Reports the problems that splitting has found.
     fn note_found(&mut self) {
+        self.note_troubles(self.found.passing);
+        if !self.found.passed.is_empty() {
+            (self.passed, self.passed_told) = (std::mem::take(&mut self.found.passed), false);
+        }
+    }
+
+    /// Reports the problems of records, which were passed on or skipped.
+    fn note_troubles(&mut self, passed_on: bool) {
         let more = std::mem::take(&mut self.found.more_troubles);
         for trouble in std::mem::take(&mut self.found.troubles) {
             self.skipped += 1;
             self.skipped_here += 1;
             if self.skipped_here <= SHOWN as u64 {
-                let fate = if self.found.passing { "passed on" } else { "skipped" };
+                let fate = if passed_on { "passed on" } else { "skipped" };
                 let message = format!("{}: {} {} {}; {fate}", self.input_name(), self.noun, trouble.record, trouble.why);
                 self.note(message);
             }
         }
         self.skipped += more;
         self.skipped_here += more;
-        if !self.found.passed.is_empty() {
-            (self.passed, self.passed_told) = (std::mem::take(&mut self.found.passed), false);
-        }
     }
 
-    /// Returns to the text that was wrongly taken as part of a broken record. This text waits until
-    /// the records that were found with it are used, because they are in the present block.
+    /// Splits the text again that was wrongly taken as part of a broken record. This is done only
+    /// after the records of the current block have been used, because they refer to that block.
     fn split_again(&mut self) {
         if let Some(mut again) = self.found.again.take() {
             again.extend_from_slice(&self.block.bytes[self.at..self.block.length]);
@@ -458,8 +476,10 @@ impl Records {
         }
     }
 
-    /// Discards the rest of the present input.
+    /// Discards the rest of the current input, and the broken records that were found with it.
     fn abandon(&mut self, why: &str) {
+        self.found.passed.clear();
+        self.note_troubles(false);
         self.fail(&why);
         self.feed.want_from(self.input + 1);
         (self.block.length, self.at, self.flushed) = (0, 0, true);

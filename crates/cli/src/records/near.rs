@@ -51,7 +51,8 @@ impl<const N: usize, const BELOW: u8> Set<N, BELOW> {
         self.0.iter().fold(byte < BELOW, |any, needle| any | (byte == *needle))
     }
 
-    /// Marks such bytes among eight at once; the marks are correct up to and including the first.
+    /// Marks the bytes of the word that are in the set. The marks are correct up to and including
+    /// the first marked byte.
     #[inline(always)]
     fn marks(self, word: u64) -> u64 {
         self.0.iter().fold(below(word, BELOW), |marks, needle| marks | zeros(word ^ each(*needle)))
@@ -65,7 +66,7 @@ fn search<const N: usize, const BELOW: u8>(text: &[u8], from: usize, set: Set<N,
     if first != 0 { Some(from + place(first)) } else { search_on(text, from, set) }
 }
 
-/// Continues a [`search`]. It is not inlined, because many callers have only short texts.
+/// Continues a [`search`]. The function is not inlined, because many callers have only short texts.
 #[inline(never)]
 fn search_on<const N: usize, const BELOW: u8>(text: &[u8], from: usize, set: Set<N, BELOW>) -> Option<usize> {
     // Without a branch for each byte, so that the compiler makes a vector of them.
@@ -94,7 +95,7 @@ const fn each(byte: u8) -> u64 {
     u64::from_ne_bytes([byte; 8])
 }
 
-/// Sets the high bit of each byte that is 0. As for [`below`], the result is correct up to and
+/// Sets the high bit of each byte that is 0. As in [`below`], the result is correct only up to and
 /// including the first such byte.
 #[inline(always)]
 const fn zeros(word: u64) -> u64 {
@@ -102,8 +103,8 @@ const fn zeros(word: u64) -> u64 {
 }
 
 /// Sets the high bit of each byte that is below the limit, which is at most 128. The result is
-/// correct up to and including the first such byte, counted from the low end; a borrow from this
-/// byte may make later ones wrong.
+/// correct up to and including the first such byte, counted from the low end; the bytes after it
+/// may be marked wrongly, because the subtraction borrows from them.
 #[inline(always)]
 const fn below(word: u64, limit: u8) -> u64 {
     word.wrapping_sub(each(limit)) & !word & each(0x80)
@@ -113,7 +114,7 @@ const fn below(word: u64, limit: u8) -> u64 {
 mod tests {
     use super::*;
 
-    /// The byte is searched for at every position, among bytes that differ little from it.
+    /// Places the byte at every position, among bytes that differ from it in few bits.
     #[test]
     fn what_is_near_and_what_is_far() {
         let lengths = [0, 1, 7, 8, 9, 15, 16, 17, 23, 24, 25, 33, 50];
@@ -135,7 +136,8 @@ mod tests {
         assert_eq!(any_of(b"a", 2, [b'a']), None);
     }
 
-    /// Tests a quote, a backslash and a control character at any place among bytes of any kind.
+    /// Places a quote, a backslash or a control character at every position, among other bytes of
+    /// all kinds.
     #[test]
     fn strings_end_where_they_end() {
         for length in 0..40 {

@@ -2,8 +2,8 @@
 
 use super::near;
 
-/// Whether this byte ends a line. With CR LF, a line may count as ended twice: the second line is
-/// then empty, and empty lines have no meaning.
+/// Whether this byte ends a line. With CR LF, this reports an additional empty line between the two
+/// bytes, which does no harm because empty lines are ignored.
 pub(super) fn ends_line(byte: u8) -> bool {
     matches!(byte, b'\r' | b'\n')
 }
@@ -14,8 +14,8 @@ pub(super) fn line_end(text: &[u8], from: usize) -> Option<usize> {
     near::any_of(text, from, *b"\r\n")
 }
 
-/// The position of the first byte, at or after `from`, that does not end a line. If there is none,
-/// this is the text's length.
+/// The position of the first byte, at or after `from`, that does not end a line. Returns the text's
+/// length if there is no such byte.
 #[inline]
 pub(super) fn line_start(text: &[u8], from: usize) -> usize {
     text[from..].iter().position(|byte| !ends_line(*byte)).map_or(text.len(), |more| from + more)
@@ -28,8 +28,9 @@ pub(super) struct Part {
     pub(super) delimiters: usize,
     /// Whether the line ends within quotes.
     pub(super) is_open: bool,
-    /// Whether text follows a closing quote. Such text is part of the field, and hides an open
-    /// quote until the next quote.
+    /// Whether text follows a closing quote. Such text is part of the field. Text in this place can
+    /// mean that an earlier quote was never closed, and that the next opening quote was taken as
+    /// the closing one.
     pub(super) is_misquoted: bool,
 }
 
@@ -49,7 +50,7 @@ impl Part {
     }
 }
 
-/// The position of the first quote that is not one of a pair.
+/// Returns the position of the closing quote, which is the first quote that is not doubled.
 fn closing_quote(text: &[u8]) -> Option<usize> {
     let mut from = 0;
     loop {
@@ -69,8 +70,8 @@ pub(super) struct Written<'t> {
 }
 
 impl Written<'_> {
-    /// Appends the value of the field. Quotes around it are left out, and a quote within them,
-    /// which is written twice, is appended once.
+    /// Appends the value of the field. Quotes around the value are left out, and a doubled quote
+    /// within them is appended once.
     pub(super) fn append(self, to: &mut Vec<u8>) {
         let mut rest = self.quoted;
         while let Some(quote) = memchr::memchr(b'"', rest) {

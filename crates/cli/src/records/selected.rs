@@ -20,7 +20,8 @@ pub(crate) fn runs(words: &[u64]) -> impl Iterator<Item = (usize, usize)> {
     })
 }
 
-/// The first set bit at or after `from`, after each word was XORed with `flip`.
+/// Returns the index of the first set bit at or after `from`, where every word is first XORed with
+/// `flip`.
 #[inline]
 fn next(words: &[u64], from: usize, flip: u64) -> Option<usize> {
     let (mut number, mut mask) = (from / 64, u64::MAX << (from % 64));

@@ -1,4 +1,5 @@
-//! What was read and what could not be read, and how this is reported at the end.
+//! Accounts for the records and inputs that were read and those that could not be read, and reports
+//! the result at the end.
 
 use super::{Habit, Records};
 use crate::failure::{Failure, warn};
@@ -56,13 +57,18 @@ impl Records {
         }
         let skipped = (self.skipped > 0)
             .then(|| format!("{} that {} skipped", plural(self.skipped, self.noun), if self.skipped == 1 { "was" } else { "were" }));
-        let failed = (self.failed_inputs > 0).then(|| format!("the unreadable part of {}", plural(self.failed_inputs, "input")));
+        let unread = self.failed_inputs - self.doubtful_inputs;
+        let failed = (unread > 0).then(|| format!("the unreadable part of {}", plural(unread, "input")));
         let lacks: Vec<String> = skipped.into_iter().chain(failed).collect();
-        warn(format_args!("{} was written, but lacks {}", file.display(), lacks.join(", and ")));
+        let lacks = (!lacks.is_empty()).then(|| format!("lacks {}", lacks.join(", and ")));
+        let doubt = (self.doubtful_inputs > 0)
+            .then(|| format!("{}s of {} may be wrong or missing", self.noun, plural(self.doubtful_inputs, "damaged input")));
+        let problems: Vec<String> = lacks.into_iter().chain(doubt).collect();
+        warn(format_args!("{} was written, but {}", file.display(), problems.join(", and ")));
         ExitCode::from(2)
     }
 
-    /// Adds fields about what was not read, for programs.
+    /// Adds fields about records and inputs that could not be read.
     pub(crate) fn add_shortfall(&self, report: &mut Report) {
         report.field("skipped", self.skipped).field("failed_inputs", self.failed_inputs);
     }

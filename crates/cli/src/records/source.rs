@@ -18,17 +18,17 @@ const FIRST: usize = 64 << 10;
 
 const GZIP: &[u8] = &[0x1f, 0x8b, 8];
 const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
-/// The last three bytes of the magic number of a skippable frame, with which files of pzstd begin;
-/// the first byte is 50 to 5f.
+/// The last three bytes of the magic number of a skippable Zstandard frame; the first byte is 50 to
+/// 5f in hexadecimal. Files of pzstd begin with such a frame.
 const SKIPPABLE: &[u8] = &[0x2a, 0x4d, 0x18];
 
-/// Whether these bytes begin like Zstandard; also false if there are too few to decide.
+/// Whether these bytes begin like Zstandard data; false if there are too few bytes to decide.
 fn begins_zstd(bytes: &[u8]) -> bool {
     bytes.starts_with(ZSTD) || bytes.split_first().is_some_and(|(first, rest)| first >> 4 == 5 && rest.starts_with(SKIPPABLE))
 }
 
-/// Kinds of input that have no lines and are not decompressed here: how they begin, their name, and
-/// what to do instead. In the magic number of bzip2, the 0 stands for any digit.
+/// Formats that have no lines and are not decompressed here: their first bytes, their name, and a
+/// command that converts them. In the magic number of bzip2, the 0 stands for any digit.
 const REFUSED: [(&[u8], &str, &str); 13] = [
     (&[0xfd, b'7', b'z', b'X', b'Z', 0], "xz-compressed", "xz -dc"),
     (b"BZh0\x31\x41\x59\x26\x53\x59", "bzip2-compressed", "bzip2 -dc"),
@@ -45,12 +45,12 @@ const REFUSED: [(&[u8], &str, &str); 13] = [
     (COMPRESSED, "", ""),
 ];
 
-/// How the files of this command begin.
+/// The first bytes of a truebloom file.
 const TRUEBLOOM: &[u8] = b"\x89TBL\r\n\x1a\n";
-/// How compressed files of this command, and differences, begin.
+/// The first bytes of a compressed truebloom file, and of a difference between two files.
 const COMPRESSED: &[u8] = b"\x89TBZ\r\n\x1a\n";
 
-/// Whether bytes match a magic number, up to the length of the shorter.
+/// Whether bytes agree with a magic number in all positions that both of them have.
 fn agrees(magic: &[u8], bytes: &[u8]) -> bool {
     magic.iter().zip(bytes).all(|(magic, byte)| magic == byte || (*magic == b'0' && byte.is_ascii_digit()))
 }
@@ -169,6 +169,10 @@ impl Read for Counted {
     }
 }
 
+/// The kind of error of compressed data whose contents are damaged, so that what was unpacked
+/// before may be wrong. If the data only ends too early, the records before are right.
+pub(super) const DAMAGED: io::ErrorKind = io::ErrorKind::InvalidData;
+
 /// A reader that adds the name of the compression format to errors in compressed data.
 struct Unpacked<R> {
     format: &'static str,
@@ -180,7 +184,11 @@ impl<R: Read> Read for Unpacked<R> {
         self.source.read(buffer).map_err(|error| match error.raw_os_error() {
             Some(_) => error,
             None if error.kind() == io::ErrorKind::Unsupported => error,
-            None => io::Error::other(format!("broken {} data ({error})", self.format)),
+            None => {
+                let is_damaged = matches!(error.kind(), DAMAGED | io::ErrorKind::InvalidInput);
+                let kind = if is_damaged { DAMAGED } else { io::ErrorKind::Other };
+                io::Error::new(kind, format!("broken {} data ({error})", self.format))
+            }
         })
     }
 }
@@ -247,20 +255,32 @@ impl<R: BufRead> Read for Zstd<R> {
             if self.decoder.is_finished() {
                 self.end_frame()?;
             } else {
-                self.decoder.decode_blocks(&mut self.source, BlockDecodingStrategy::UptoBlocks(1)).map_err(io::Error::other)?;
+                self.decoder.decode_blocks(&mut self.source, BlockDecodingStrategy::UptoBlocks(1)).map_err(cut_or_damaged)?;
             }
         }
     }
 }
 
-/// The error for a window that is too large: the data is not broken, but decompressing it would
-/// take memory that is not allowed.
+/// Returns the error for a window that is too large: the data is intact, but decompressing it would
+/// take more memory than allowed.
 fn window_too_large(asked: u64, most: u64) -> io::Error {
     let (asked, most) = (report::bytes(asked), report::bytes(most));
     let why = format!(
         "unpacking it needs {asked} of memory, more than the {most} allowed; unpack it with `zstd -dc --long=31` and pipe the result in"
     );
     io::Error::new(io::ErrorKind::Unsupported, why)
+}
+
+/// The error of the library without its names, if the data ends too early.
+fn cut_or_damaged(error: FrameDecoderError) -> io::Error {
+    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(&error);
+    while let Some(inner) = cause {
+        if inner.downcast_ref::<io::Error>().is_some_and(|inner| inner.kind() == io::ErrorKind::UnexpectedEof) {
+            return io::Error::other("it ends too early");
+        }
+        cause = inner.source();
+    }
+    io::Error::new(DAMAGED, error)
 }
 
 impl<R: BufRead> Zstd<R> {
@@ -286,7 +306,7 @@ impl<R: BufRead> Zstd<R> {
                     return Err(io::Error::other("data that is not Zstandard follows"));
                 }
                 Err(FrameDecoderError::WindowSizeTooBig { requested, max }) => return Err(window_too_large(requested, max)),
-                Err(error) => return Err(io::Error::other(error)),
+                Err(error) => return Err(cut_or_damaged(error)),
             }
         }
         Ok(false)
@@ -297,10 +317,10 @@ impl<R: BufRead> Zstd<R> {
         let said = self.decoder.content_size();
         if (self.is_sized || said != 0) && said != self.unpacked {
             let message = format!("a frame declares {said} bytes, but holds {}", self.unpacked);
-            return Err(io::Error::other(message));
+            return Err(io::Error::new(DAMAGED, message));
         }
         match (self.decoder.get_checksum_from_data(), self.decoder.get_calculated_checksum()) {
-            (Some(written), Some(found)) if written != found => Err(io::Error::other("the checksum of a frame is wrong")),
+            (Some(written), Some(found)) if written != found => Err(io::Error::new(DAMAGED, "the checksum of a frame is wrong")),
             _ => Ok(()),
         }
     }

@@ -14,7 +14,8 @@ pub(crate) enum Ends {
     Length(usize),
 }
 
-/// The buffer for a record that spans several blocks keeps at most this many bytes allocated.
+/// The capacity, in bytes, to which the buffer for records that span blocks is reduced after a
+/// longer record.
 const KEPT: usize = 1 << 20;
 
 /// Splits an input into records; the result does not depend on where blocks end.
@@ -35,7 +36,7 @@ pub(super) struct Split {
     skipping: bool,
     /// Whether the skipped text so far ends with a carriage return, which may end the record.
     has_return: bool,
-    /// The number of records of the present input so far.
+    /// The number of records of the current input so far.
     number: u64,
 }
 
@@ -115,7 +116,7 @@ impl Split {
         self.number = 0;
     }
 
-    /// Discards the present input, and returns how many of its records were found.
+    /// Discards the current input, and returns how many of its records were found.
     pub(super) fn abandon(&mut self) -> u64 {
         (self.carry, self.used, self.skipping, self.has_return) = (Vec::new(), false, false, false);
         std::mem::take(&mut self.number)
@@ -181,8 +182,8 @@ impl Split {
         }
     }
 
-    /// Passes on a part of a record that is too long. A carriage return at its end may belong to
-    /// the record or to its end, which was not read yet.
+    /// Passes on a part of a record that is being skipped because it is too long. A carriage return
+    /// at the end of the part is held back, because it may belong to the line end.
     fn pass_skipped(&mut self, text: &[u8], found: &mut Found) {
         if text.is_empty() {
             return;
@@ -221,8 +222,8 @@ impl Split {
         self.record_with_key(text, range, found);
     }
 
-    /// This is a separate function, so that the loop over lines, most of which are their own keys,
-    /// stays small.
+    /// This function is separate, so that the loop over lines stays small; most lines are their own
+    /// keys and do not need this function.
     #[inline(never)]
     fn record_with_key(&mut self, text: &[u8], range: Range<usize>, found: &mut Found) {
         if self.skip_blank && text[range.clone()].iter().all(u8::is_ascii_whitespace) {

@@ -1,4 +1,4 @@
-//! How an input is split into records: there are two ways.
+//! The two ways to split an input into records: at a byte or a fixed length, and as CSV.
 
 use super::csv::{Columns, Csv};
 use super::found::Found;
@@ -20,8 +20,8 @@ impl Splitter {
         }
     }
 
-    /// Ends the input; its last record may lack a terminator. If this sets [`Found::again`], split
-    /// that text first, then call this function once more.
+    /// Ends the input; its last record may lack a terminator. If this call sets [`Found::again`],
+    /// the caller must split that text and then call `finish` again.
     pub(super) fn finish(&mut self, found: &mut Found) {
         match self {
             Splitter::Plain(split) => split.finish(found),
@@ -29,7 +29,7 @@ impl Splitter {
         }
     }
 
-    /// Discards the present input, and returns how many of its records were found.
+    /// Discards the current input, and returns how many of its records were found.
     pub(super) fn abandon(&mut self) -> u64 {
         match self {
             Splitter::Plain(split) => split.abandon(),
@@ -37,7 +37,8 @@ impl Splitter {
         }
     }
 
-    /// The record that began in an earlier block, if it was found.
+    /// Returns the text of the record that began in an earlier block, to which [`Found::carried`]
+    /// refers.
     pub(super) fn carry(&self) -> &[u8] {
         match self {
             Splitter::Plain(split) => split.carry(),
@@ -45,7 +46,7 @@ impl Splitter {
         }
     }
 
-    /// How records end, apart from line ends within open quotes.
+    /// Returns where records can end; for CSV, this does not consider line ends within quotes.
     pub(super) fn ends(&self) -> Ends {
         match self {
             Splitter::Plain(split) => split.ends(),
@@ -53,8 +54,8 @@ impl Splitter {
         }
     }
 
-    /// The facts about the columns; `None` until the first record was found. Lines have no columns,
-    /// so for them this is known from the start.
+    /// The facts about the columns; `None` until the first record was found. Input without columns
+    /// always has a result.
     pub(super) fn columns(&self) -> Option<Columns> {
         match self {
             Splitter::Plain(_) => Some(Columns::default()),
@@ -83,7 +84,7 @@ impl Splitter {
     }
 
     /// Takes over this many records that another splitter has found and numbered from 1. This
-    /// splitter has found all records before them.
+    /// splitter has found all records before them, so their numbers are increased accordingly.
     pub(super) fn adopt(&mut self, records: u64, found: &mut Found) {
         let before = match self {
             Splitter::Plain(split) => split.pass_over(records),

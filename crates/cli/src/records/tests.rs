@@ -9,12 +9,13 @@ use super::key::KeyOf;
 use super::split::{Ends, Split};
 use super::splitter::Splitter;
 
-/// What is found in an input.
+/// Everything that splitting finds in an input.
 #[derive(Debug, Default, PartialEq)]
 struct Outcome {
     /// Records with keys: the record, its key and its number.
     records: Vec<(String, String, u64)>,
-    /// The numbers of the first skipped records and why they are skipped, and how many there are.
+    /// The numbers of the first skipped records with the reasons why they were skipped, and the
+    /// number of all skipped records.
     told: Vec<(u64, String)>,
     skipped: u64,
     header: Option<Vec<u8>>,
@@ -60,7 +61,7 @@ impl Outcome {
         }
     }
 
-    /// Splits a text whose complete records another splitter finds, as other threads do.
+    /// Splits a text after another splitter has found its complete records, as other threads do.
     fn split_ahead(&mut self, splitter: &mut Splitter, (other, done): (&mut Splitter, &mut Done), cut: &mut Cut, text: &[u8]) {
         let whole = cut.whole(text);
         done.found.passing = true;
@@ -104,8 +105,8 @@ fn run<'t>(mut splitter: Splitter, mut other: Option<Splitter>, pieces: impl Ite
     outcome
 }
 
-/// The outcome of splitting a text. It must not depend on the pieces, nor on the thread that finds
-/// the records.
+/// Splits a text, and checks that the outcome depends neither on the pieces in which the text is
+/// read nor on the splitter that finds the records.
 fn split(make: impl Fn() -> Splitter, text: &[u8]) -> Outcome {
     let whole = run(make(), None, std::iter::once(text));
     let ways = [false, true].into_iter().flat_map(|ahead| (0..=text.len()).map(move |at| (ahead, at)));
@@ -301,7 +302,7 @@ impl Model<'_> {
         Read { end: if why.is_some() { first_end } else { at }, fields, why }
     }
 
-    /// What is to be found if the key is the second field.
+    /// Returns the outcome that the splitter must have if the key is the second field.
     fn outcome(mut self, has_header: bool) -> Outcome {
         let (mut outcome, mut at, mut number) = (Outcome::default(), 0, 0);
         let lossy = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -341,9 +342,9 @@ impl Model<'_> {
     }
 }
 
-/// Fragments of CSV in random order, with each kind of line end, a small limit for the length of a
-/// record, and with a header or without: the records, their numbers, the messages and the text that
-/// is passed on are as the model has them, in whatever pieces the text is read.
+/// Reads random fragments of CSV, with each kind of line end, a small limit on the length of a
+/// record, and with or without a header. However the text is divided into pieces, the records,
+/// their numbers, the messages and the passed text must agree with the model.
 #[test]
 fn random_csv_is_read_alike_in_all_pieces() {
     let fragments = ["a", "bcd", ",", ",", "\"", "\"", "\"\"", "\n", "\n", ",\"", "\",", "\"\n", "\u{feff}"];
@@ -381,8 +382,8 @@ fn a_long_line_is_not_searched_for_each_line_that_is_given_up() {
     assert_eq!((outcome.records.len(), outcome.skipped, outcome.failure), (0, 200_001, None));
 }
 
-/// In these inputs, every line opens a quote, and the text after it would have to be read again for
-/// every line that is given up. If the time were not proportional to the length, the test would
+/// In these inputs, every line opens a quote, so that each line that is given up could cause all
+/// text after it to be read again. If the time were not proportional to the length, the test would
 /// take hours.
 #[test]
 fn broken_quotes_take_linear_time() {

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use truebloom::{AnyFilter, Filter, KeyHash, ScalableFilter};
 
-/// If no limit is given, a layer may take at most this many times the memory of all layers before
-/// it. Usually, it takes three times as much.
+/// The default limit on a new layer of a filter that grows: this many times the memory of all
+/// layers before it. Usually, a new layer takes three times their memory.
 const MOST_TIMES: u64 = 64;
 
 /// The number of bytes in all inputs, if they are files.
@@ -22,7 +22,8 @@ pub(super) fn total_bytes(paths: &[PathBuf]) -> Option<u64> {
 }
 
 /// The number of records in all inputs, which can then be read again; `None` if one of them can be
-/// read only once. Inputs that cannot be read at all are reported in the second reading.
+/// read only once. Inputs that cannot be read are reported only when they are read for the second
+/// time.
 pub(crate) fn count(args: &RecordArgs, paths: &[PathBuf]) -> Result<Option<u64>, Failure> {
     let mut stdin_begin = None;
     for path in or_stdin(paths) {
@@ -85,8 +86,8 @@ pub(crate) fn insert_all(filter: &mut AnyFilter, args: &RecordArgs, paths: &[Pat
     Ok(records)
 }
 
-/// Inserts hashed keys. For a filter that grows, the memory for a new layer may be missing; other
-/// filters already have all their memory.
+/// Inserts hashed keys. If a filter that grows needs a new layer, there may not be enough memory
+/// for it; other filters already have all their memory.
 fn insert_hashes(filter: &mut AnyFilter, hashes: &[KeyHash], most: Option<u64>) -> Result<(), Failure> {
     let AnyFilter::Scalable(grown) = filter else {
         filter.insert_all_hashes(hashes);
@@ -103,8 +104,8 @@ fn insert_hashes(filter: &mut AnyFilter, hashes: &[KeyHash], most: Option<u64>) 
         (Ok(_), Some(most), _) if needed > 0 && grown.bits() / 8 > most => {
             let [needed, most] = [needed, most].map(report::bytes);
             fail(match grown.layers().len() - layers_before {
-                1 => format!("its next layer takes {needed}, and --max-memory allows {most} in all"),
-                several => format!("its next {several} layers take {needed}, and --max-memory allows {most} in all"),
+                1 => format!("its next layer takes {needed}, but --max-memory allows {most} for all layers together"),
+                several => format!("its next {several} layers take {needed}, but --max-memory allows {most} for all layers together"),
             })
         }
         (Ok(_), None, Some(leap)) => fail(format!(
@@ -122,9 +123,10 @@ fn insert_hashes(filter: &mut AnyFilter, hashes: &[KeyHash], most: Option<u64>) 
     outcome.map_err(|why| Failure::new(format_args!("the filter cannot grow beyond {keys}: {}; nothing was written", why.message())))
 }
 
-/// Looks for a layer, after the first `known` ones, that is too large for the layers before it, and
-/// returns its bits. This command never makes such a layer, so the file may be forged. A batch of
-/// keys may open several layers, each of which is judged by itself.
+/// Looks for a layer after the first `known` ones that is too large in comparison with the layers
+/// before it, and returns the number of its bits. This command never makes such a layer, so the
+/// file may be forged. A batch of keys may add several layers; each of them is compared with all
+/// layers before it.
 fn leap(grown: &ScalableFilter, known: usize) -> Option<u64> {
     let mut before = 0;
     for (nth, layer) in grown.layers().iter().enumerate() {
@@ -136,8 +138,8 @@ fn leap(grown: &ScalableFilter, known: usize) -> Option<u64> {
     None
 }
 
-/// The number of keys to insert before the filter is checked again. If exceeding the plan must be
-/// detected at once, it is at most the number that is guaranteed to stay within the plan.
+/// The number of keys to insert before the filter is checked again. If the caller must know as soon
+/// as the filter exceeds its plan, this is at most the number of keys that certainly fit.
 fn at_once(filter: &AnyFilter, strict: bool) -> usize {
     if strict && filter.is_merged() {
         // A merged filter is judged by its fill, which every key may change.
@@ -147,8 +149,8 @@ fn at_once(filter: &AnyFilter, strict: bool) -> usize {
     room.map_or(HASHED, |room| usize::try_from(room).map_or(HASHED, |room| room.min(HASHED)))
 }
 
-/// Returns an error if the filter may hold more items than planned. Some repeats may really be new
-/// items, so it uses the upper bound on the items from `verify`.
+/// Returns an error if the filter may hold more items than planned. Some keys that seemed to be
+/// repeats may be new, so the comparison uses the upper bound on the number of items from `verify`.
 fn check_room(filter: &AnyFilter) -> Result<(), Failure> {
     let Some(capacity) = filter.capacity() else { return Ok(()) };
     let (_, most) = filter.verification()?.items();
@@ -158,7 +160,7 @@ fn check_room(filter: &AnyFilter) -> Result<(), Failure> {
     Err(too_many("up to", most, capacity))
 }
 
-/// The error of --strict: there are, or may be, this many items.
+/// Returns the error of --strict; `how` says whether the filter has, or may have, this many items.
 fn too_many(how: &str, items: u64, capacity: u64) -> Failure {
     Failure::new(format_args!(
         "there {} more items than planned: {how} {} distinct ones, planned for {}; nothing was written. Leave --strict out to insert them anyway, or plan a larger filter with `truebloom create -n`",

@@ -3,9 +3,9 @@
 /// The constants with which positions are drawn from words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Draws {
-    /// The number of bits, m.
+    /// Positions are below this number: the number of bits, m, or of lines or counters.
     pub(crate) bits: u64,
-    /// The number of probes per key, k.
+    /// The number of positions per key, k.
     pub(crate) probes: u32,
     /// The number of positions per word.
     pub(crate) a_word: u32,
@@ -21,7 +21,7 @@ pub(crate) struct Draws {
 const MOST_TUPLES: u64 = 1 << 52;
 
 impl Draws {
-    /// The constants for this number of bits and probes.
+    /// The constants for this number of bits (at least 1) and probes.
     pub(crate) fn new(bits: u64, probes: u32) -> Draws {
         let (mut a_word, mut tuples) = (1, bits);
         while a_word < probes

@@ -4,8 +4,8 @@
 //! integers. The loops are so simple that the compiler vectorizes them; a function only has to say
 //! which instructions it may use.
 
-use super::Level;
 use super::wide::{halves, high_product};
+use super::{Draws, Level};
 use truebloom_math::mix;
 
 /// The number of keys that are processed together.
@@ -65,9 +65,9 @@ for_every_level! {
     }
 }
 
-/// How much the first `steps` steps of a stream add to its two state numbers. Step i adds the
-/// second number to the first, and then i to the second. So the first number also grows by `steps`
-/// times the initial second number; the first result leaves this part out.
+/// The amounts that the first `steps` steps of a stream add to its two state numbers. Step i adds
+/// the second number to the first, and then i to the second. So the first number also grows by
+/// `steps` times the initial second number, which the first result does not include.
 #[inline(always)]
 fn drift(steps: u64) -> (u64, u64) {
     // No key has 2^20 words, so nothing overflows.
@@ -92,18 +92,19 @@ pub(crate) fn word((h1, h2): (u64, u64), number: u64) -> u64 {
 }
 
 for_every_level! {
-    /// Draws a number below `base` from each new word, and computes the remainders of the words.
-    /// Returns false if any word must be skipped: a word is skipped if its product with `tuples`,
-    /// modulo 2^64, is below `threshold`.
-    first_digits(words: &Lanes, base: u64, tuples: u64, threshold: u64, numbers: &mut Lanes, rest: &mut Lanes) -> bool {
+    /// Draws the first position from each new word, and computes the remainders of the words.
+    /// Returns false if any word must be skipped.
+    first_digits(words: &Lanes, draws: &Draws, numbers: &mut Lanes, rest: &mut Lanes) -> bool {
+        let draws = *draws;
         *rest = *words;
         let mut skipped = 0;
-        if tuples == base {
-            portable_digits(rest, base, numbers);
-            rest.iter().for_each(|rest| skipped |= u64::from(*rest < threshold));
+        if draws.tuples == draws.bits {
+            portable_digits(rest, draws.bits, numbers);
+            // What remains is the product that `skips` computes.
+            rest.iter().for_each(|rest| skipped |= u64::from(*rest < draws.threshold));
         } else {
-            words.iter().for_each(|word| skipped |= u64::from(word.wrapping_mul(tuples) < threshold));
-            portable_digits(rest, base, numbers);
+            words.iter().for_each(|word| skipped |= u64::from(draws.skips(*word)));
+            portable_digits(rest, draws.bits, numbers);
         }
         skipped == 0
     }
@@ -138,8 +139,8 @@ pub(super) fn portable_digits<const N: usize>(words: &mut [u64; N], base: u64, n
     }
 }
 
-/// A function from one number to two, which is the same for every key. The function is inlined, so
-/// that it is compiled with the vector instructions of its caller.
+/// A function from one number to two numbers, which is applied to every key. The function is
+/// inlined, so that it is compiled with the vector instructions of its caller.
 pub(crate) trait Halves: Copy {
     /// The two numbers.
     fn of(self, number: u64) -> (u64, u64);
@@ -183,7 +184,8 @@ mod tests {
                 for tuples in [base, base.wrapping_mul(base)] {
                     let least = least(tuples);
                     for (threshold, is_taken) in [(least, true), (least.saturating_add(1), least == u64::MAX)] {
-                        assert_eq!(first_digits(level, &found, base, tuples, threshold, &mut numbers, &mut rest), is_taken);
+                        let draws = Draws { bits: base, probes: 1, a_word: 1, tuples, threshold };
+                        assert_eq!(first_digits(level, &found, &draws, &mut numbers, &mut rest), is_taken);
                         assert!((0..LANES).all(|lane| (numbers[lane], rest[lane]) == digit(expected[lane], base)), "{level:?} {base}");
                     }
                 }

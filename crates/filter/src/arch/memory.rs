@@ -14,17 +14,18 @@ const LINE_WORDS: usize = 8;
 const HUGE_PAGE_WORDS: usize = (2 << 20) / 8;
 /// The number of bytes in a page.
 pub(crate) const PAGE_BYTES: usize = 4096;
-/// Memory for this many words or more begins at a huge page. For fewer words, the unused room at
-/// both ends would be most of the memory.
+/// Memory for this many words or more begins at a huge page. For fewer words, most of the memory
+/// would be unused space before and after them.
 const MANY_WORDS: usize = HUGE_PAGE_WORDS;
 
 /// A fixed number of words, which begin at the start of a 64-byte line. The struct itself takes two
 /// words, so that many small filters cost little.
 ///
 /// A small number of words is stored in an aligned allocation of exactly their size. A large number
-/// is stored in a vector with some room around them. There are two reasons. First, the system
-/// provides zeroed pages only for allocations with ordinary alignment; in an aligned allocation,
-/// the zeros are written at once. Second, a vector that was read from a file can be used in place.
+/// is stored in a larger vector, which also has unused space before and after the words. There are
+/// two reasons. First, the system provides zeroed pages only for allocations with ordinary
+/// alignment; in an aligned allocation, the zeros are written at once. Second, a vector that was
+/// read from a file can be used in place.
 pub struct AlignedWords {
     /// The first word. A small number of words has its own allocation. A large number is in a
     /// vector's memory, where [`Around`] follows the last word.

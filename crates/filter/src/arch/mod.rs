@@ -25,5 +25,5 @@ pub(crate) use line::{
 pub(crate) use memory::SharedWords;
 pub(crate) use memory::{AlignedWords, PAGE_BYTES, Zeroes, advise_huge_pages, decline_huge_pages, zeroed_vec};
 pub(crate) use prefetch::prefetch;
-pub(crate) use probes::{Row, all_probes_set, all_set_at, gathers, keep};
+pub(crate) use probes::{Chosen, Row, all_probes_set, all_set_at, gathers};
 pub(crate) use wide::high_product;

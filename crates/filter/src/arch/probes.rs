@@ -2,7 +2,7 @@
 
 use super::lanes::{LANES, Lanes, portable_digits, word};
 use super::{Draws, Level};
-use crate::word::Reads;
+use crate::word::{Reads, is_set};
 
 /// The positions of one probe, one lane for each key, aligned to whole cache lines. In an unaligned
 /// row, every vector of eight positions would lie in two lines. Unaligned rows made batches of hits
@@ -41,10 +41,10 @@ pub(crate) fn all_set_at<R: Reads>(level: Level, words: &[R], positions: &[Row])
     match level {
         // SAFETY: `Level::detect` makes this value only on processors that have the instructions.
         #[cfg(all(target_arch = "x86_64", feature = "simd"))]
-        Level::Avx512 if !R::IS_SHARED => unsafe { avx512::all_set_at(words, positions) },
+        Level::Avx512 => unsafe { avx512::all_set_at(words, positions) },
         _ => {
-            let of_lane = |lane: usize| positions.iter().fold(1, |all, Row(positions)| all & bit_at(words, positions[lane]));
-            (0..LANES).fold(0, |found, lane| found | (of_lane(lane) as u32) << lane)
+            let of_lane = |lane: usize| positions.iter().fold(true, |all, Row(positions)| all & is_set(words, positions[lane]));
+            (0..LANES).fold(0, |found, lane| found | u32::from(of_lane(lane)) << lane)
         }
     }
 }
@@ -95,44 +95,53 @@ fn all_by(draws: &Draws, first: &Lanes, second: &Lanes, are_set: impl Fn(&Eight)
 
 #[inline(always)]
 fn one_by_one<R: Reads>(words: &[R], positions: &Eight) -> u8 {
-    (0..).zip(positions).fold(0, |found, (key, position)| found | (bit_at(words, *position) as u8) << key)
+    (0..).zip(positions).fold(0, |found, (key, position)| found | u8::from(is_set(words, *position)) << key)
 }
 
-/// The bit at this position; 0 beyond the end.
-#[inline(always)]
-fn bit_at<R: Reads>(words: &[R], position: u64) -> u64 {
-    words.get((position >> 6) as usize).map_or(0, |word| word.read() >> (position & 63)) & 1
+/// Some of up to `N` keys, in order, with the present position of each.
+pub(crate) struct Chosen<const N: usize> {
+    /// The index of each key.
+    pub(crate) keys: [u64; N],
+    /// What remains of each key's present word after the positions that were drawn from it.
+    pub(crate) rest: [u64; N],
+    /// The position of each key's present probe.
+    pub(crate) positions: [u64; N],
+    /// The number of keys. Entries of the arrays beyond it have no meaning.
+    pub(crate) count: usize,
 }
 
-/// Selects those of the first `count` keys whose position is set, and returns their number. The
-/// entries of the selected keys in `keys` and `rest` are moved to the front, in order.
-#[inline]
-pub(crate) fn keep<R: Reads, const N: usize>(
-    level: Level,
-    words: &[R],
-    positions: &[u64; N],
-    keys: &mut [u64; N],
-    rest: &mut [u64; N],
-    count: usize,
-) -> usize {
-    match level {
-        // SAFETY: `Level::detect` makes this value only on processors that have the instructions.
-        #[cfg(all(target_arch = "x86_64", feature = "simd"))]
-        Level::Avx512 => unsafe { avx512::keep(words, positions, keys, rest, count) },
-        _ => {
-            let mut kept = 0;
-            for i in 0..count.min(N) {
-                (keys[kept], rest[kept]) = (keys[i], rest[i]);
-                kept += bit_at(words, positions[i]) as usize;
+impl<const N: usize> Chosen<N> {
+    /// The first `count` keys, with no positions yet. Always inlined, because copying the arrays
+    /// would take as long as two probes.
+    #[inline(always)]
+    pub(crate) fn first(count: usize) -> Chosen<N> {
+        Chosen { keys: core::array::from_fn(|key| key as u64), rest: [0; N], positions: [0; N], count }
+    }
+
+    /// Keeps the keys whose position is set: their entries in `keys` and `rest` are moved to the
+    /// front, in order.
+    #[inline]
+    pub(crate) fn keep<R: Reads>(&mut self, level: Level, words: &[R]) {
+        self.count = match level {
+            // SAFETY: `Level::detect` makes this value only on processors that have the
+            // instructions.
+            #[cfg(all(target_arch = "x86_64", feature = "simd"))]
+            Level::Avx512 => unsafe { avx512::keep(self, words) },
+            _ => {
+                let mut kept = 0;
+                for i in 0..self.count.min(N) {
+                    (self.keys[kept], self.rest[kept]) = (self.keys[i], self.rest[i]);
+                    kept += usize::from(is_set(words, self.positions[i]));
+                }
+                kept
             }
-            kept
-        }
+        };
     }
 }
 
 #[cfg(all(target_arch = "x86_64", feature = "simd"))]
 mod avx512 {
-    use super::{Draws, EIGHT, Eight, LANES, Lanes, Reads, Row, all_by, one_by_one};
+    use super::{Chosen, Draws, EIGHT, Eight, LANES, Lanes, Reads, Row, all_by, one_by_one};
     use core::arch::x86_64::{
         __m512i, _mm512_cmplt_epu64_mask, _mm512_loadu_epi64, _mm512_mask_i64gather_epi64, _mm512_maskz_compress_epi64, _mm512_rolv_epi64,
         _mm512_set1_epi64, _mm512_setzero_si512, _mm512_srli_epi64, _mm512_storeu_epi64, _mm512_test_epi64_mask,
@@ -159,14 +168,9 @@ mod avx512 {
     /// # Safety
     /// The processor has AVX-512 F, DQ and VL.
     #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
-    pub(super) unsafe fn keep<R: Reads, const N: usize>(
-        words: &[R],
-        positions: &[u64; N],
-        keys: &mut [u64; N],
-        rest: &mut [u64; N],
-        count: usize,
-    ) -> usize {
-        let mut kept = 0;
+    pub(super) unsafe fn keep<R: Reads, const N: usize>(chosen: &mut Chosen<N>, words: &[R]) -> usize {
+        let Chosen { keys, rest, positions, count } = chosen;
+        let (count, mut kept) = (*count, 0);
         for from in (0..count.min(N)).step_by(EIGHT) {
             let Some(eight) = positions[from..].first_chunk() else { break };
             let beyond = EIGHT.saturating_sub(count - from);
@@ -244,7 +248,8 @@ mod tests {
         }
     }
 
-    /// The answer for every lane, by the scheme's own positions; `None` if a word is skipped.
+    /// The answer for every lane, computed from the positions that the scheme gives each key alone;
+    /// `None` if a word is skipped.
     fn one_after_the_other(words: &[u64], scheme: &Standard, hashes: &[KeyHash; LANES]) -> Option<u32> {
         let draws = scheme.draws();
         let drawn = |hash: &KeyHash| {
@@ -280,10 +285,11 @@ mod tests {
             let is_set = |key: &u64| positions[*key as usize] < 128 && words[positions[*key as usize] as usize / 64] & 1 << (positions[*key as usize] % 64) != 0;
             let expected: Vec<u64> = all[..count].iter().copied().filter(is_set).collect();
             for level in levels() {
-                let (mut keys, mut rest) = (all, all.map(mix));
-                let kept = keep(level, &words, &positions, &mut keys, &mut rest, count);
-                prop_assert_eq!(&keys[..kept], &expected[..], "{:?}", level);
-                prop_assert!(keys[..kept].iter().zip(&rest).all(|(key, rest)| *rest == mix(*key)));
+                let mut chosen = Chosen { keys: all, rest: all.map(mix), positions, count };
+                chosen.keep(level, &words);
+                let kept = &chosen.keys[..chosen.count];
+                prop_assert_eq!(kept, &expected[..], "{:?}", level);
+                prop_assert!(kept.iter().zip(&chosen.rest).all(|(key, rest)| *rest == mix(*key)));
             }
         }
     }

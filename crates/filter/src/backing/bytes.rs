@@ -6,12 +6,13 @@ use core::marker::PhantomData;
 use core::ops::{Deref, DerefMut};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// A backing for bytes that `B` holds; only their header was read. A filter over such bytes can
-/// only report what the header says. `verify_bytes` turns such a filter into a [`Checked`] one.
+/// The backing of a view: the bits are in the bytes of `B`, and only the header was read. Values
+/// that are computed from all bits, such as the filter's own rate, are not available.
+/// `verify_bytes` turns the view into a [`Checked`] one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct View<B>(PhantomData<B>);
 
-/// A backing for bytes that `B` holds; all of them were read and checked.
+/// The backing of a view for which all bytes of `B` were read and verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Checked<B>(PhantomData<B>);
 

@@ -15,23 +15,23 @@ mod sealed {
 pub trait Counter: sealed::Sealed + Lies<Self> + Copy + Default + Ord + Debug + Send + Sync + 'static {
     /// The bytes of a counter in a file.
     type Bytes: Lies<Self> + Chunk + Send + Sync;
-    /// The highest value, at which a counter stops.
+    /// The highest value of a counter. A counter that reaches it stays there.
     const HIGHEST: Self;
     /// The size of a counter in bytes.
     const BYTES: u32;
 
-    /// The sum, or the highest value if the sum exceeds it.
+    /// Adds `count`, saturating at [`HIGHEST`](Self::HIGHEST).
     #[must_use]
     fn plus(self, count: u64) -> Self;
 
-    /// Half of the counter, rounded down; the highest value stays as it is.
+    /// Halves the counter, rounding down. A counter at [`HIGHEST`](Self::HIGHEST) is unchanged.
     #[must_use]
     fn half(self) -> Self;
 
     /// The counter's value as a `u64`, even if it is the highest value.
     fn into_u64(self) -> u64;
 
-    /// The count as a counter; the highest value if it does not fit.
+    /// Converts a count to a counter, saturating at [`HIGHEST`](Self::HIGHEST).
     fn saturated_from(count: u64) -> Self;
 }
 

@@ -20,7 +20,7 @@ impl Layers<u64> for Vec<AlignedWords> {
     }
 }
 
-/// Filters in a pack have no layers, so their backing uses `()`.
+/// The implementation for packs: their filters have no layers.
 impl<W: Word> Layers<W> for () {
     fn layer(&self, _: usize) -> &[W] {
         &[]

@@ -23,25 +23,26 @@ use core::ops::{Deref, DerefMut};
 ///
 /// The trait is sealed, because rates rely on the values that a backing stores about the bits.
 pub trait Backing: Sized + sealed::Sealed {
-    /// A word of bits as it is stored.
+    /// The stored form of a word of bits.
     type Word: Word;
     /// A slice of stored words.
     type Words: Deref<Target = [Self::Word]> + Send + Sync;
-    /// The words of several filters, each after its own record.
+    /// The words of several layers. Each layer has a record, followed by its words.
     type Layers: Layers<Self::Word>;
     /// A list of words that can grow.
     type List: Deref<Target = [Self::Word]> + Send + Sync;
-    /// A counter of a sketch as it is stored.
+    /// The stored form of a sketch's counter.
     type Cell<C: Counter>: Lies<C>;
     /// A list of stored counters.
     type Cells<C: Counter>: Deref<Target = [Self::Cell<C>]> + Send + Sync;
-    /// A value that is derived from the bits; empty if the bits were not read.
+    /// A value computed from all bits. It is empty if the bits were not read.
     type Known<T: Clone + PartialEq + Send + Sync>: Clone + PartialEq + Send + Sync;
     /// The values that all filters of one plan and one seed share.
     type Head<T: 'static>: Deref<Target = T>;
 }
 
-/// Backings for which derived values are known, because the bits belong to the filter or were read.
+/// Backings for which the values computed from all bits are known. The filter owns the bits, or all
+/// of them were read.
 pub trait Counted: Backing {
     /// Stores a derived value.
     fn keep<T: Clone + PartialEq + Send + Sync>(known: T) -> Self::Known<T>;
@@ -50,8 +51,8 @@ pub trait Counted: Backing {
     fn kept<T: Clone + PartialEq + Send + Sync>(known: &Self::Known<T>) -> &T;
 }
 
-/// Backings in which a new filter can be made, because they can hold the values that are shared by
-/// filters of one plan and seed.
+/// Backings in which a new filter can be made. They can hold the values that filters of one plan
+/// and seed share.
 pub(crate) trait Headed: Counted {
     /// Wraps the shared values for a new filter.
     fn head<T: 'static>(head: T) -> Self::Head<T>;
@@ -59,16 +60,16 @@ pub(crate) trait Headed: Counted {
 
 /// Backings whose bits can be set.
 pub trait Writable: Counted<Words: DerefMut> {
-    /// A mutable reference to the derived value, to update it.
+    /// Returns a mutable reference to a value computed from the bits.
     fn kept_mut<T: Clone + PartialEq + Send + Sync>(known: &mut Self::Known<T>) -> &mut T;
 
-    /// A mutable reference to the shared values, if no other filter shares them.
+    /// Returns a mutable reference to the shared values, or `None` if another filter shares them.
     fn own_head<T: 'static>(head: &mut Self::Head<T>) -> Option<&mut T>;
 }
 
-/// Backings for which derived values are not known.
+/// Backings for which the values computed from all bits are not known.
 pub trait Uncounted: Backing {
-    /// The value that stands for an unknown derived value.
+    /// Returns the placeholder for a value that is not known.
     fn nothing<T: Clone + PartialEq + Send + Sync>() -> Self::Known<T>;
 }
 
@@ -83,14 +84,14 @@ mod sealed {
 }
 
 /// Bits in the filter's own memory. On 64-bit machines a filter takes 224 bytes besides its bits.
-/// These bytes are in one piece, because a query needs most of them. For many small filters,
+/// These bytes are contiguous, because a query needs most of them. For many small filters,
 /// [`Shared`] is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owned {}
 
-/// Bits in the filter's own memory, for many small filters: the values that they share are stored
-/// once, and each filter takes 64 bytes besides its bits. Sharing costs one more memory access per
-/// key.
+/// Bits in the filter's own memory, for many small filters. The filters share one copy of the
+/// values that are equal for all of them. Each filter takes 64 bytes besides its bits. Sharing
+/// costs one more memory access per key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shared {}
 

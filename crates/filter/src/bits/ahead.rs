@@ -95,8 +95,8 @@ mod tests {
     use crate::scheme::{Classic, Standard};
     use alloc::vec::Vec;
 
-    /// Each key of a group gets the same positions as it gets alone. This includes keys that skip
-    /// words, keys with more probes than are prefetched, and groups that are not full.
+    /// Each key of a group gets the same positions as it gets alone. The test includes keys that
+    /// skip words, keys with more probes than are prefetched, and groups that are not full.
     #[test]
     fn keys_in_company_have_their_own_positions() {
         let hashes: Vec<KeyHash> =

@@ -25,7 +25,7 @@ pub(crate) struct AtomicBits {
     level: Level,
 }
 
-/// The model checker's words are larger than plain ones, so the words are copied.
+/// The words are copied, because the model checker's atomic words are larger than plain ones.
 #[cfg(all(test, truebloom_loom))]
 struct SharedWords(alloc::vec::Vec<AtomicU64>);
 

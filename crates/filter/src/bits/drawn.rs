@@ -9,12 +9,12 @@ use alloc::vec::Vec;
 /// (at rates below 1e-19) are handled one by one.
 const MOST_TOGETHER: usize = 64;
 
-/// Room for the positions of a group of keys, with one row for each probe. The room is reused for
-/// every group, because clearing it would take as long as filling it.
+/// A buffer for the positions of a group of keys, with one row for each probe. The buffer is reused
+/// for every group, because clearing it would take as long as filling it.
 pub(super) struct Drawn(Vec<Row>);
 
 impl Drawn {
-    /// Makes room for the positions of this scheme. No room is made if the scheme's keys must be
+    /// Allocates the buffer for this scheme. The buffer is empty if keys of the scheme must be
     /// handled one by one.
     pub(super) fn new(scheme: &impl Scheme) -> Drawn {
         let probes = Some(scheme.probes() as usize).filter(|probes| *probes <= MOST_TOGETHER).unwrap_or(0);
@@ -61,6 +61,6 @@ impl SideBySide for Standard {
         };
         let mut room = [0; LANES];
         let words = group.words(level, number, &mut room);
-        first_digits(level, words, self.bits(), self.draws().tuples, self.draws().threshold, positions, rest)
+        first_digits(level, words, self.draws(), positions, rest)
     }
 }

@@ -80,7 +80,7 @@ impl Flight {
         let (mut room, mut rest) = ([0; LANES], [0; LANES]);
         self.count = group.count;
         let drawn = group.words(level, 0, &mut room);
-        if !first_digits(level, drawn, scheme.lines(), scheme.lines(), scheme.threshold(), &mut self.lines, &mut rest) {
+        if !first_digits(level, drawn, scheme.draws(), &mut self.lines, &mut rest) {
             // A key that skips a word has read one word more than the other keys. This is rare
             // unless there are 2^50 lines.
             return self.board_one_by_one(scheme, group);
@@ -108,8 +108,8 @@ mod tests {
     use crate::hash::KeyHash;
     use crate::scheme::Scheme;
 
-    /// In a batch, each key gets the same line and words as it gets alone. This tests two batches,
-    /// once with few lines and once with so many that skipped words are common.
+    /// In a batch, each key gets the same line and words as it gets alone. Tests two batches, one
+    /// with few lines and one with so many lines that skipped words are common.
     #[test]
     fn keys_in_company_are_as_alone() {
         let all: Vec<KeyHash> =

@@ -178,13 +178,14 @@ impl Batches<InLines> for Flights {
         Flights::of(Level::detect(), scheme)
     }
 
-    /// The limits were measured by `bench/src/begin`. In a filter that fits in the cache,
+    /// These limits were measured with `bench/src/begin`. In a filter that fits in the cache,
     /// prefetching gains nothing, so a batch of insertions is never faster.
     fn few(scheme: &InLines, doing: Doing) -> usize {
         match (scheme.bits() > IN_CACHE, doing) {
-            (true, _) => 32,
+            (true, Doing::Asking | Doing::Inserting) => 32,
+            (true, Doing::AskingShared | Doing::InsertingShared) => 12,
             (false, Doing::Asking) => 2 * BATCH,
-            (false, Doing::Inserting) => usize::MAX,
+            (false, _) => usize::MAX,
         }
     }
 

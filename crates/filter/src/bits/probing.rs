@@ -2,13 +2,12 @@
 
 use super::drawn::Drawn;
 use super::undecided::survivors;
-use super::words::get;
 use super::{Bits, IN_CACHE, Spread};
 use crate::arch::{LANES, Level, all_probes_set, all_set_at, gathers, prefetch};
 use crate::backing::{Backing, Writable};
 use crate::bulk::{Batch, BatchAnswers, Group, Hashes, mark};
 use crate::scheme::{Batches, Doing, Scheme, Standard};
-use crate::word::Reads;
+use crate::word::{Reads, is_set};
 
 /// State that is kept from batch to batch: whether the last batch had mostly hits, and an array for
 /// positions. The array is reused, because clearing it would take as long as filling it.
@@ -28,18 +27,20 @@ impl Batches<Standard> for Probing {
         Probing { level: Level::detect(), is_far: scheme.bits() > IN_CACHE, drawn: Drawn::new(scheme), mostly_hits: false }
     }
 
-    /// The limits were measured by `bench/src/begin`.
-    fn few(scheme: &Standard, _: Doing) -> usize {
-        if scheme.bits() > IN_CACHE { 8 } else { 128 }
+    /// These limits were measured with `bench/src/begin`. In a filter that fits in the cache, a
+    /// batch of insertions into shared words is never faster, because they are made one by one.
+    fn few(scheme: &Standard, doing: Doing) -> usize {
+        match (scheme.bits() > IN_CACHE, doing) {
+            (true, Doing::InsertingShared) => 4,
+            (true, _) => 8,
+            (false, Doing::InsertingShared) => usize::MAX,
+            (false, _) => 128,
+        }
     }
 
     #[inline]
     fn contains<K: Backing>(&mut self, scheme: &Standard, storage: &Spread<K>, batch: Batch<'_>) -> BatchAnswers {
         self.look_up(scheme, &storage.bits.words()[..], batch.present)
-    }
-
-    fn few_shared(scheme: &Standard, _: bool) -> usize {
-        Probing::few(scheme, Doing::Asking)
     }
 
     #[inline]
@@ -76,7 +77,7 @@ impl Probing {
                 (false, true) => None,
                 _ => self.look_ahead(scheme, bits, group).then(|| all_set_at(self.level, bits, self.drawn.rows())),
             };
-            let one_by_one = || group.answers(|hash| scheme.all(hash, |position| get(bits, position)));
+            let one_by_one = || group.answers(|hash| scheme.all(hash, |position| is_set(bits, position)));
             let found = found.unwrap_or_else(one_by_one) & group.lanes();
             answers[number * LANES / 64] |= u64::from(found) << (number * LANES % 64);
         }

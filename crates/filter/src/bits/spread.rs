@@ -1,18 +1,16 @@
 //! The layout of schemes whose positions can be anywhere among the bits.
 
 use super::words::count_ones_in;
-use super::{Bits, Probing, combine};
+use super::{Bits, IN_CACHE, Probing, combine};
 use crate::arch::{AlignedWords, Level};
 use crate::backing::{Backing, Counted, Owned, Uncounted, Writable};
-use crate::bulk::Batch;
-use crate::bulk::{BatchAnswers, mark};
+use crate::bulk::{Batch, BatchAnswers};
 use crate::error::{BuildError, FormatError};
 use crate::format::Fields;
 use crate::hash::KeyHash;
 use crate::ids::FileKind;
-use crate::scheme::{Batches, Placed, Storage};
-use crate::scheme::{Scheme, spread_schemes};
-use crate::word::{Reads, Word};
+use crate::scheme::{Batches, Doing, Placed, Scheme, Storage, spread_schemes};
+use crate::word::{Reads, Word, is_set};
 use alloc::vec::Vec;
 use truebloom_math::{Error, Fpr};
 
@@ -31,8 +29,7 @@ macro_rules! spread {
 
             #[inline(always)]
             fn are_set<W: Reads>(&self, _: Level, hash: KeyHash, words: &[W]) -> bool {
-                let is_set = |position: u64| words.get((position >> 6) as usize).is_some_and(|word| word.read() >> (position & 63) & 1 == 1);
-                self.all(hash, is_set)
+                self.all(hash, |position| is_set(words, position))
             }
 
             fn rate_of<W: Reads>(&self, words: &[W]) -> Result<Option<Fpr>, Error> {
@@ -193,15 +190,21 @@ impl<S: Scheme> Batches<S> for OneByOne {
         OneByOne
     }
 
+    /// If the words are not shared, a batch is never slower. If they are, it prefetches, which
+    /// gains nothing in a filter that fits in the cache.
+    fn few(scheme: &S, doing: Doing) -> usize {
+        match doing {
+            Doing::Asking | Doing::Inserting => 0,
+            Doing::AskingShared | Doing::InsertingShared if scheme.bits() > IN_CACHE => 8,
+            Doing::AskingShared | Doing::InsertingShared => usize::MAX,
+        }
+    }
+
     fn contains<K: Backing>(&mut self, scheme: &S, storage: &S::Storage<K>, batch: Batch<'_>) -> BatchAnswers {
-        let mut answers = BatchAnswers::default();
-        (0..batch.present.count()).for_each(|key| mark(&mut answers, key, storage.contains(scheme, batch.present.hash(key))));
-        answers
+        batch.one_by_one(|_| (), |hash| storage.contains(scheme, hash))
     }
 
     fn insert<K: Writable>(&mut self, scheme: &S, storage: &mut S::Storage<K>, batch: Batch<'_>) -> BatchAnswers {
-        let mut answers = BatchAnswers::default();
-        (0..batch.present.count()).for_each(|key| mark(&mut answers, key, storage.insert(scheme, batch.present.hash(key))));
-        answers
+        batch.one_by_one(|_| (), |hash| storage.insert(scheme, hash))
     }
 }

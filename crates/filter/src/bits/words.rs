@@ -3,7 +3,7 @@
 use crate::arch::AlignedWords;
 use crate::backing::{Backing, Owned, Writable};
 use crate::error::BuildError;
-use crate::word::{Lies, Reads, Word};
+use crate::word::{Lies, Reads, Word, is_set};
 use core::ops::Range;
 
 /// A fixed number of bits in 64-bit words; bit i is bit i mod 64 of word i / 64. If the words were
@@ -63,12 +63,12 @@ impl<K: Backing> Bits<K> {
         self.words
     }
 
-    /// A function that reports whether a bit is set, like [`get`]. The address of the words is
+    /// A function that reports whether a bit is set, like [`is_set`]. The address of the words is
     /// loaded only once for all calls.
     #[inline(always)]
     pub(crate) fn getter(&self) -> impl Fn(u64) -> bool {
         let words = &self.words[..];
-        move |position| get(words, position)
+        move |position| is_set(words, position)
     }
 
     /// The number of bits that are set in both filters, which must have the same length.
@@ -141,13 +141,6 @@ pub(crate) fn count_ones_in<W: Reads>(words: &[W], range: Range<u64>) -> u64 {
 /// same index. Both slices must have the same length.
 pub(crate) fn combine<V: Word, W: Word>(words: &mut [V], other: &[W], combine: impl Fn(u64, u64) -> u64) {
     words.iter_mut().zip(other).for_each(|(word, other)| *word = V::of(combine(word.get(), other.get())));
-}
-
-/// Whether a bit is set; positions beyond the end count as unset. No scheme produces such
-/// positions; `get` is used instead of an index only to avoid the code for a panic.
-#[inline(always)]
-pub(crate) fn get<R: Reads>(words: &[R], position: u64) -> bool {
-    words.get((position >> 6) as usize).is_some_and(|word| word.read() >> (position & 63) & 1 == 1)
 }
 
 #[inline(always)]

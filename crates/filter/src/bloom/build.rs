@@ -15,13 +15,13 @@ use truebloom_math::law::hash_floor;
 use truebloom_math::{Plan, Rate, Target};
 
 impl<S: Scheme> FilterOf<S> {
-    /// A filter for `items` distinct items (at least 1), with a random seed. Two bounds on its
-    /// false-positive rate are proven. The mean over seeds is at most `rate`, and the rate of this
-    /// one filter is at most `rate` with a probability of at least 99.9%. Use [`Plan::new`] and
-    /// [`from_plan`](Self::from_plan) for another confidence, or to guarantee only the average
+    /// A filter for `items` distinct items (at least 1), with a random seed. Two bounds on the
+    /// filter's false-positive rate are proven. The mean over seeds is at most `rate`, and the rate
+    /// of this one filter is at most `rate` with a probability of at least 99.9%. Use [`Plan::new`]
+    /// and [`from_plan`](Self::from_plan) for another confidence, or to guarantee only the average
     /// ([`Target::mean`]), which takes fewer bits. The number of items can be an integer of any
     /// type. The rate can be an `f64`, a text like `"0.1%"` or `"1/1000"`, or a [`Rate`]. An `f64`
-    /// stands for the shortest decimal that it prints as.
+    /// is taken as the shortest decimal number that represents it, so `0.01` means exactly 1/100.
     ///
     /// Finding the size takes well below a millisecond for a thousand items or more. For fewer
     /// items, and for a blocked filter, this takes a few milliseconds (about 4 for a hundred
@@ -36,10 +36,10 @@ impl<S: Scheme> FilterOf<S> {
     ///
     /// # Errors
     /// Returns an error if `items` is 0, or if the rate is not strictly between 0 and 1. For many
-    /// items, the rate can also be too low for a 128-bit hash. It is also an error if the scheme
+    /// items, the rate can also be too low for a 128-bit hash. Also returns an error if the scheme
     /// derives all positions from two hashes, because such a scheme guarantees nothing for a single
-    /// filter. The other errors are that the memory cannot be allocated, or that the system
-    /// provides no random numbers.
+    /// filter. Also returns an error if the memory cannot be allocated, or if the system provides
+    /// no random numbers.
     #[cfg(feature = "random")]
     pub fn new<R: TryInto<Rate>>(items: impl ItemCount, rate: R) -> Result<FilterOf<S>, BuildError>
     where
@@ -48,10 +48,10 @@ impl<S: Scheme> FilterOf<S> {
         FilterOf::with_hasher(items, rate, PortableHasher::random()?)
     }
 
-    /// A filter made from a plan, with a random seed. Use this for many filters of one size: making
-    /// a plan can take a few milliseconds, and one plan serves for all of them. Use it also for a
-    /// plan that [`new`](FilterOf::new) cannot make: from bits and items, with a limit on the
-    /// memory, with a guarantee only on average, or with a given number of probes.
+    /// A filter made from a plan, with a random seed. Use this method for many filters of one size:
+    /// making a plan can take a few milliseconds, and one plan serves for all of them. A plan also
+    /// has options that [`new`](FilterOf::new) lacks: a number of bits, a number of probes, a limit
+    /// on the memory, or a guarantee only on average.
     ///
     /// ```
     /// use truebloom::{BloomFilter, Plan, Target};
@@ -71,8 +71,8 @@ impl<S: Scheme> FilterOf<S> {
     ///
     /// # Errors
     /// Returns an error if the plan is for another scheme than the type's, or has more than
-    /// [`MAX_PROBES`](crate::MAX_PROBES) probes. The other errors are that the memory cannot be
-    /// allocated, or that the system provides no random numbers.
+    /// [`MAX_PROBES`](crate::MAX_PROBES) probes. Also returns an error if the memory cannot be
+    /// allocated, or if the system provides no random numbers.
     #[cfg(feature = "random")]
     pub fn from_plan(plan: &Plan) -> Result<FilterOf<S>, BuildError> {
         FilterOf::from_plan_with_hasher(plan, PortableHasher::random()?)
@@ -105,8 +105,9 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     ///
     /// # Errors
     /// Fails as [`from_plan`](FilterOf::from_plan) does, and also if the plan was made for hashes
-    /// with more bits than the hasher's [`HASH_BITS`](KeyHasher::HASH_BITS). Keys with equal hashes
-    /// could then raise the rate above the plan's.
+    /// with more bits than the hasher's [`HASH_BITS`](KeyHasher::HASH_BITS). With shorter hashes,
+    /// more keys have equal hashes than the plan allows for, and the rate could exceed the planned
+    /// rate.
     pub fn from_plan_with_hasher(plan: &Plan, hasher: H) -> Result<FilterOf<S, H>, BuildError> {
         let scheme = S::with_id(plan.scheme, plan.bits, plan.probes).map_err(|error| match error {
             BuildError::Scheme { expected, found } => BuildError::Planned { expected, found },
@@ -182,11 +183,13 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     }
 
     /// Moves the filter to memory pages of 4 KiB. Use this for a filter that will hold far fewer
-    /// keys than it was sized for: each key then touches at most one small page per probe. By
-    /// default, filters of 2 MiB or more ask the system for huge pages. Random accesses to a full
-    /// filter then take a half to a third of the time. A filter uses small pages from the start if
-    /// its planned keys touch less than a quarter of its small pages. Call this before the first
-    /// key is inserted: data that is already on huge pages stays there.
+    /// keys than it was sized for: each key then touches at most one small page per probe. Call
+    /// this method before the first key is inserted: data that is already on huge pages stays
+    /// there.
+    ///
+    /// By default, a filter of 2 MiB or more asks the system for huge pages. Random accesses to a
+    /// full filter on huge pages take a half to a third of the time. A constructor uses small pages
+    /// by itself if the planned keys touch less than a quarter of the small pages.
     ///
     /// ```
     /// use truebloom::BloomFilter;
@@ -203,7 +206,7 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     /// Sets the number of items that the filter is planned for, and the rate that it must keep.
     ///
     /// # Errors
-    /// Returns an error if the scheme's law does not prove the rate for that many items.
+    /// Returns an error if `rate` is not proven for this filter with `items` items.
     pub fn planned_for(mut self, items: u64, rate: Option<Rate>) -> Result<FilterOf<S, H>, BuildError> {
         if let Some(asked) = rate
             && !self.law().meets(items, &asked, H::HASH_BITS)?
@@ -218,8 +221,8 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
 impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     /// Prepares the filter for many clones. The filter and its clones then share one copy of the
     /// hasher, the scheme, the capacity and the rate. Each clone takes 64 bytes besides its bits.
-    /// The clones of an empty filter have the same plan and seed. So the clones can be merged, and
-    /// a key needs to be hashed only once for all of them.
+    /// The clones of an empty filter have the same plan and seed. They can therefore be merged, and
+    /// a key needs to be hashed only once for all clones.
     ///
     /// ```
     /// use truebloom::BloomFilter;

@@ -27,7 +27,7 @@ use truebloom_math::{Plan, Promise, Rate, Target};
 /// # Ok::<(), truebloom::BuildError>(())
 /// ```
 #[derive(Clone, Debug)]
-#[must_use = "a builder makes nothing before `build` or `family`"]
+#[must_use = "a builder does nothing until `build` or `family` is called"]
 pub struct FilterBuilder<S, H = Unseeded> {
     target: Target,
     hasher: H,
@@ -36,17 +36,17 @@ pub struct FilterBuilder<S, H = Unseeded> {
     scheme: PhantomData<S>,
 }
 
-/// Stands in for the hasher until one is given. Without a given hasher, every filter gets a random
-/// seed, and every family gets one random seed for all its filters.
+/// The hasher type of a builder that has no hasher yet. Without a given hasher, every filter gets a
+/// random seed, and every family gets one random seed for all its filters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unseeded;
 
-/// Filters that can be merged, because they have the same size and the same seed;
-/// [`filter`](Self::filter) makes the next one.
+/// Makes filters that can be merged, because they have the same size and the same seed.
+/// [`filter`](Self::filter) makes the next filter of the family.
 ///
 /// Filters made with [`FilterOf::new`] have different seeds and can never be merged. A family is
-/// determined by a few numbers. Another process can make the same family from the
-/// [`plan`](Self::plan) and the [`hasher`](Self::hasher). Or the other process can
+/// determined by a few numbers, so another process can make the same family from the
+/// [`plan`](Self::plan) and the [`hasher`](Self::hasher). Alternatively, that process can
 /// [`open`](crate::FilterOf::open) a filter of the family and [`clear`](crate::FilterOf::clear) it.
 ///
 /// ```
@@ -73,7 +73,7 @@ enum Size<S> {
 }
 
 impl<S: Scheme> FilterOf<S> {
-    /// Starts a builder. Use it to choose a seed, a hasher, a limit on the memory, another
+    /// Starts a builder. Use a builder to choose a seed, a hasher, a limit on the memory, another
     /// confidence, or a size, or to make a family.
     pub fn builder() -> FilterBuilder<S> {
         FilterBuilder { target: Target::new().scheme(S::ID), hasher: Unseeded, problem: None, scheme: PhantomData }
@@ -120,21 +120,22 @@ impl<S, H> FilterBuilder<S, H> {
         self
     }
 
-    /// The probability with which the filter that is built keeps the rate: 99.9% by default.
+    /// The confidence: the probability that the rate of the built filter is at most the requested
+    /// rate. The default is 99.9%.
     pub fn confidence(mut self, confidence: f64) -> FilterBuilder<S, H> {
         self.target.promise = Promise::OneFilter { confidence };
         self
     }
 
-    /// Guarantees the rate only on average over seeds, with fewer bits: about half of all filters
-    /// then slightly exceed the requested rate.
+    /// Makes the plan guarantee only the average rate over seeds. Such a filter takes fewer bits.
+    /// About half of all filters then slightly exceed the requested rate.
     pub fn mean(mut self) -> FilterBuilder<S, H> {
         self.target.promise = Promise::Mean;
         self
     }
 
-    /// The hasher, in place of [`PortableHasher::xxh3`] with a random seed. Use this for a known
-    /// seed, or for untrusted keys.
+    /// The hasher. The default is [`PortableHasher::xxh3`] with a random seed. Choose a hasher for
+    /// a known seed, or for untrusted keys.
     pub fn hasher<G: KeyHasher>(self, hasher: G) -> FilterBuilder<S, G> {
         let FilterBuilder { target, hasher: _, problem, scheme } = self;
         FilterBuilder { target: target.hash_bits(G::HASH_BITS), hasher, problem, scheme }
@@ -147,8 +148,8 @@ impl<S: Scheme> FilterBuilder<S> {
     ///
     /// # Errors
     /// Returns an error if a parameter is invalid, if the rate cannot be reached, or if the
-    /// parameters do not determine a size. The other errors are that the memory cannot be
-    /// allocated, or that the system provides no random numbers.
+    /// parameters do not determine a size. Also returns an error if the memory cannot be allocated,
+    /// or if the system provides no random numbers.
     pub fn build(self) -> Result<FilterOf<S>, BuildError> {
         self.family()?.filter()
     }
@@ -173,7 +174,7 @@ impl<S: Scheme, H: KeyHasher> FilterBuilder<S, H> {
         size.filter(hasher)
     }
 
-    /// Makes a family: filters of one size with the hasher that was given.
+    /// Makes a family, whose filters have the same size and the same hasher.
     ///
     /// # Errors
     /// Returns the same errors as [`build`](Self::build), but allocates no memory for bits.
@@ -203,8 +204,8 @@ impl<S: Scheme, H: KeyHasher> FilterFamily<S, H> {
     /// Makes the next filter, which is empty.
     ///
     /// # Errors
-    /// Returns an error if the memory cannot be allocated. It is also an error if the plan is for
-    /// another scheme than the type's, or for hashes with more bits.
+    /// Returns an error if the memory cannot be allocated. Also returns an error if the plan was
+    /// made for a scheme other than `S`, or for hashes with more bits than the hashes of `H`.
     pub fn filter(&self) -> Result<FilterOf<S, H>, BuildError>
     where
         H: Clone,

@@ -2,7 +2,7 @@
 
 use super::{FilterOf, Head};
 use crate::backing::{Backing, Writable};
-use crate::bulk::{self, Answers, Batch, BatchAnswers, Hashes};
+use crate::bulk::{self, Answers, Batch, BatchAnswers};
 use crate::hash::{KeyHash, KeyHasher};
 use crate::key::Key;
 use crate::scheme::{Batches, Doing, Scheme};
@@ -22,49 +22,43 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
     /// ```
     pub fn insert_all<I: IntoIterator<Item: Key>>(&mut self, keys: I) -> Answers {
         let keys = keys.into_iter();
-        if self.inserts_singly(&keys) {
+        if S::Batches::are_few(&self.head.scheme, &keys, Doing::Inserting) {
             return keys.map(|key| self.insert(&key)).collect();
         }
-        let mut new = Answers::default();
-        self.insert_batches(|hasher| bulk::hashing(hasher, keys), |answers, count| new.push(answers, count));
-        new
+        let (hasher, insert) = self.inserting();
+        bulk::answers(bulk::hashing(hasher, keys), insert)
     }
 
     /// Like [`insert_all`](Self::insert_all), but calls `is_new` with the answer for each key, in
     /// order, instead of returning all answers.
     pub fn insert_each<I: IntoIterator<Item: Key>>(&mut self, keys: I, mut is_new: impl FnMut(bool)) {
         let keys = keys.into_iter();
-        if self.inserts_singly(&keys) {
+        if S::Batches::are_few(&self.head.scheme, &keys, Doing::Inserting) {
             return keys.for_each(|key| is_new(self.insert(&key)));
         }
-        self.insert_batches(|hasher| bulk::hashing(hasher, keys), |answers, count| bulk::each(answers, count, &mut is_new));
+        let (hasher, insert) = self.inserting();
+        bulk::for_each_batch(bulk::hashing(hasher, keys), insert, |answers, count| bulk::each(answers, count, &mut is_new));
     }
 
     /// Like [`insert_all`](Self::insert_all), for keys that are already hashed.
     pub fn insert_all_hashes(&mut self, hashes: &[KeyHash]) -> Answers {
-        if self.inserts_singly(&hashes.iter()) {
+        if S::Batches::are_few(&self.head.scheme, &hashes.iter(), Doing::Inserting) {
             return hashes.iter().map(|hash| self.insert_hash(*hash)).collect();
         }
-        let mut new = Answers::default();
-        self.insert_batches(|_| bulk::hashed(hashes), |answers, count| new.push(answers, count));
-        new
+        bulk::answers(bulk::hashed(hashes), self.inserting().1)
     }
 
-    /// Whether there are so few keys that batches would be slower.
-    fn inserts_singly(&self, keys: &impl Iterator) -> bool {
-        bulk::are_few(keys, S::Batches::few(&self.head.scheme, Doing::Inserting))
-    }
-
-    fn insert_batches<'a, N: FnMut(&mut Hashes)>(&'a mut self, next: impl FnOnce(&'a H) -> N, take: impl FnMut(&BatchAnswers, usize)) {
+    /// The hasher, and a function that inserts a batch.
+    fn inserting(&mut self) -> (&H, impl FnMut(Batch<'_>) -> BatchAnswers) {
         let FilterOf { head, storage, counts } = self;
         let Head { hasher, scheme, .. } = &**head;
         let mut batches = S::Batches::new(scheme);
-        let answer = |batch: Batch<'_>| {
+        let insert = move |batch: Batch<'_>| {
             let new = batches.insert(scheme, storage, batch);
             counts.add(batch.present.count(), &new);
             new
         };
-        bulk::for_each_batch(next(hasher), answer, take);
+        (hasher, insert)
     }
 }
 
@@ -83,32 +77,29 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
     /// ```
     pub fn contains_all<I: IntoIterator<Item: Key>>(&self, keys: I) -> Answers {
         let keys = keys.into_iter();
-        if self.asks_singly(&keys) {
+        if S::Batches::are_few(&self.head.scheme, &keys, Doing::Asking) {
             return keys.map(|key| self.contains(&key)).collect();
         }
-        let mut found = Answers::default();
-        self.contains_batches(bulk::hashing(&self.head.hasher, keys), |answers, count| found.push(answers, count));
-        found
+        bulk::answers(bulk::hashing(&self.head.hasher, keys), asking(&self.head.scheme, &self.storage))
     }
 
     /// Like [`contains_all`](Self::contains_all), but calls a function with the answer for each
     /// key, in order, instead of returning all answers.
     pub fn contains_each<I: IntoIterator<Item: Key>>(&self, keys: I, mut is_contained: impl FnMut(bool)) {
         let keys = keys.into_iter();
-        if self.asks_singly(&keys) {
+        if S::Batches::are_few(&self.head.scheme, &keys, Doing::Asking) {
             return keys.for_each(|key| is_contained(self.contains(&key)));
         }
-        self.contains_batches(bulk::hashing(&self.head.hasher, keys), |answers, count| bulk::each(answers, count, &mut is_contained));
+        let (next, ask) = (bulk::hashing(&self.head.hasher, keys), asking(&self.head.scheme, &self.storage));
+        bulk::for_each_batch(next, ask, |answers, count| bulk::each(answers, count, &mut is_contained));
     }
 
     /// Like [`contains_all`](Self::contains_all), for keys that are already hashed.
     pub fn contains_all_hashes(&self, hashes: &[KeyHash]) -> Answers {
-        if self.asks_singly(&hashes.iter()) {
+        if S::Batches::are_few(&self.head.scheme, &hashes.iter(), Doing::Asking) {
             return hashes.iter().map(|hash| self.contains_hash(*hash)).collect();
         }
-        let mut found = Answers::default();
-        self.contains_batches(bulk::hashed(hashes), |answers, count| found.push(answers, count));
-        found
+        bulk::answers(bulk::hashed(hashes), asking(&self.head.scheme, &self.storage))
     }
 
     /// A function that counts how many keys of a slice are contained; any thread can call it.
@@ -119,31 +110,14 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
     {
         // Only these parts are shared, because the whole filter may not be `Sync`.
         let (head, storage): (&Head<S, H>, &S::Storage<K>) = (self.head(), &self.storage);
-        move |keys| {
-            let mut found = Answers::default();
-            contains_batches(&head.scheme, storage, bulk::hashing(&head.hasher, keys), |answers, count| found.push(answers, count));
-            found.count_ones()
-        }
-    }
-
-    /// Whether there are so few keys that batches would be slower.
-    fn asks_singly(&self, keys: &impl Iterator) -> bool {
-        bulk::are_few(keys, S::Batches::few(&self.head.scheme, Doing::Asking))
-    }
-
-    fn contains_batches(&self, next: impl FnMut(&mut Hashes), take: impl FnMut(&BatchAnswers, usize)) {
-        contains_batches(&self.head.scheme, &self.storage, next, take);
+        move |keys| bulk::answers(bulk::hashing(&head.hasher, keys), asking(&head.scheme, storage)).count_ones()
     }
 }
 
-fn contains_batches<S: Scheme, K: Backing>(
-    scheme: &S,
-    storage: &S::Storage<K>,
-    next: impl FnMut(&mut Hashes),
-    take: impl FnMut(&BatchAnswers, usize),
-) {
+/// A function that looks up a batch.
+fn asking<S: Scheme, K: Backing>(scheme: &S, storage: &S::Storage<K>) -> impl FnMut(Batch<'_>) -> BatchAnswers {
     let mut batches = S::Batches::new(scheme);
-    bulk::for_each_batch(next, |batch| batches.contains(scheme, storage, batch), take);
+    move |batch| batches.contains(scheme, storage, batch)
 }
 
 impl<Q: Key, S: Scheme, H: KeyHasher, K: Writable> Extend<Q> for FilterOf<S, H, K> {

@@ -1,8 +1,8 @@
-//! How often keys were offered to a filter, and how many of these offers set a bit.
+//! The number of keys offered to a filter, and the number of these offers that set a bit.
 
 use crate::bulk::BatchAnswers;
 
-/// How often keys were offered to a filter, and how many of these offers set a bit.
+/// The number of keys offered to a filter, and the number of these offers that set a bit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     pub(crate) offered: u64,
@@ -55,14 +55,15 @@ impl Counts {
 /// The methods of filters that report their `counts`.
 macro_rules! count_methods {
     () => {
-        /// How often keys were offered, repeats included. This is at least the number of distinct
-        /// keys. After a merge, it is the sum over both filters.
+        /// The number of keys offered, repeats included. The number of offers is at least the
+        /// number of distinct keys. After a merge, this count is the sum over both filters.
         pub fn offered(&self) -> u64 {
             self.counts.offered
         }
 
-        /// How many offers set a bit. This is at most the number of distinct keys, and nearly equal
-        /// to it while the rate is small. After a merge, it is only a lower bound.
+        /// The number of offers that set a bit. This count is at most the number of distinct keys,
+        /// and nearly equal to it while the rate is small. After a merge, this count is only a
+        /// lower bound.
         pub fn changed(&self) -> u64 {
             self.counts.changed
         }
@@ -74,17 +75,18 @@ macro_rules! count_methods {
             self.counts.is_merged()
         }
 
-        /// Returns true if the filter is an intersection, or a merge with one. The fill of such a
-        /// filter says nothing about the number of items, because bits that both inputs had by
-        /// chance stay set. The mark stays until the filter is cleared. Filters that grow cannot be
-        /// intersected.
+        /// Returns true if the filter is an intersection, or a merge with one. The number of items
+        /// in an intersection cannot be estimated from the fill, because bits that were set in both
+        /// inputs by chance stay set. The result stays true until the filter is cleared. A
+        /// [`ScalableFilter`](crate::ScalableFilter) is never an intersection, because such filters
+        /// cannot be intersected.
         pub fn is_intersection(&self) -> bool {
             self.counts.excluded().is_some()
         }
 
-        /// An upper bound on the number of distinct keys in the filter: how often keys were
-        /// offered. For an intersection, these are only the offers to its smallest input and the
-        /// offers after the intersection.
+        /// An upper bound on the number of distinct keys in the filter: the number of offers. For
+        /// an intersection, the bound is the smaller bound of the two inputs, plus the number of
+        /// offers since the intersection.
         pub fn most_items(&self) -> u64 {
             self.counts.most_items()
         }

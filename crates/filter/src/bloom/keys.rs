@@ -9,8 +9,8 @@ use crate::scheme::Scheme;
 use crate::scheme::Storage;
 
 impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
-    /// Inserts a key. Like the collections of the standard library, it returns true if the key was
-    /// new.
+    /// Inserts a key. Like the `insert` of a standard library set, this method returns true if the
+    /// key was new.
     ///
     /// True is always correct. False means that all bits of the key were already set: the key is a
     /// repeat, or it is new and passes by chance (at the filter's present rate). The key is
@@ -35,8 +35,8 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
     /// Returns true if the filter contains a key. The answer is always true for keys that were
     /// inserted, and true for other keys with a probability of [`fpr`](Self::fpr).
     ///
-    /// Time: one hash and at most k probes; about two probes for keys that are not contained,
-    /// because the first unset bit decides.
+    /// Time: one hash and at most k probes. The lookup ends at the first unset bit, so keys that
+    /// are not contained take about two probes.
     #[inline(always)]
     pub fn contains<Q: Key + ?Sized>(&self, key: &Q) -> bool {
         self.contains_hash(self.hash(key))

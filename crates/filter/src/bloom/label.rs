@@ -19,8 +19,8 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     /// one. The command `truebloom` stores a JSON object in the label, which says which part of
     /// each line is the key (docs/FORMAT.md).
     ///
-    /// A label has at most 104 bytes and no NUL; for any other text this returns false and changes
-    /// nothing. An empty text removes the label.
+    /// A label has at most 104 bytes and no NUL. For any other text, the method returns false and
+    /// changes nothing. An empty text removes the label.
     ///
     /// ```
     /// use truebloom::BloomFilter;

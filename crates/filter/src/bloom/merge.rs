@@ -38,14 +38,14 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
     }
 
     /// Keeps only the bits that both filters have, so that the filter contains every key that was
-    /// inserted into both. A key that was inserted into neither passes at the rate
-    /// [`fpr`](Self::fpr). If a key was inserted into only one filter, it passes at most at the
-    /// other filter's rate, which may be higher than [`fpr`](Self::fpr).
+    /// inserted into both. For keys that were inserted into neither filter, the false-positive rate
+    /// is [`fpr`](Self::fpr). For keys that were inserted into only one filter, the rate is at most
+    /// the other filter's rate, which may be higher than [`fpr`](Self::fpr).
     ///
     /// The filter and its file are marked as an intersection
     /// ([`is_intersection`](Self::is_intersection)), because the number of keys can no longer be
-    /// estimated from the set bits. The filter holds at most as many keys as the smaller of the two
-    /// ([`most_items`](Self::most_items)).
+    /// estimated from the set bits. After the intersection, [`most_items`](Self::most_items) is the
+    /// smaller bound of the two filters.
     ///
     /// The time is linear in the number of bits.
     ///
@@ -115,7 +115,7 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
     }
 }
 
-/// Returns an error unless filters with these two heads give every key the same positions.
+/// Returns an error unless two filters with these parameters give every key the same positions.
 pub(crate) fn check_mergeable<S: Scheme, H: KeyHasher>(ours: &Head<S, H>, theirs: &Head<S, H>) -> Result<(), MergeError> {
     let (our_scheme, their_scheme) = (&ours.scheme, &theirs.scheme);
     if our_scheme.bits() != their_scheme.bits() {

@@ -1,6 +1,6 @@
 //! The Bloom filter.
 
-/// The getters for the values in the `head` of a filter.
+/// The getters for the parameters of a filter, which are stored in its `head`.
 macro_rules! head_methods {
     () => {
         /// The number of bits, m.
@@ -73,26 +73,27 @@ use truebloom_math::{Law, Rate};
 /// A set of keys that takes a few bits per key. The filter answers "certainly not in the set" or
 /// "probably in the set", with a proven rate of wrong answers.
 ///
-/// A filter is made for a number of items and a rate, and has m bits ([`bits`](Self::bits)). Every
-/// key has k positions among them ([`probes`](Self::probes)), drawn independently by a seeded hash.
-/// [`insert`](Self::insert) sets the bits of a key, and [`contains`](Self::contains) tests whether
-/// all of them are set. The answer is always true for keys that were inserted, and true for other
-/// keys at the false-positive rate.
+/// A filter is made for a number of items and a rate, and has m bits ([`bits`](Self::bits)). A
+/// seeded hash assigns k positions ([`probes`](Self::probes)) to every key, which are drawn
+/// independently among these bits. [`insert`](Self::insert) sets the bits of a key, and
+/// [`contains`](Self::contains) tests whether all of them are set. The answer is always true for
+/// keys that were inserted, and true for other keys at the false-positive rate.
 ///
 /// # Three rates
 /// * *asked*, [`rate`](Self::rate): the requested rate, exactly as you wrote it.
 /// * *expected*, [`expected_fpr`](Self::expected_fpr): the mean rate over all seeds, once the
 ///   filter holds its capacity. This mean is proven to be at most the requested rate.
 /// * *this filter's*, [`fpr`](Self::fpr): the rate computed from the bits currently set. This rate
-///   varies around the expected rate from seed to seed. The default guarantee is for a filter that
-///   holds at most its capacity: with a probability of at least 99.9% over its seed, this rate is
-///   at most the requested rate. Of filters that are planned for the mean alone, about half have a
-///   rate slightly above the requested rate.
+///   varies around the expected rate from seed to seed. The default guarantee: while the filter
+///   holds at most its capacity, this rate is at most the requested rate, with a probability of at
+///   least 99.9% over its seed. A plan can also guarantee only the mean; about half of the filters
+///   built from such a plan have a rate slightly above the requested rate.
 ///
 /// # Repeats
 /// A filter cannot count distinct keys exactly, but it counts how often keys were offered
 /// ([`offered`](Self::offered)) and how many of these offers set a bit
-/// ([`changed`](Self::changed)). The number of distinct keys lies between the two.
+/// ([`changed`](Self::changed)). The number of distinct keys is at least `changed()` and at most
+/// `offered()`.
 ///
 /// # Hashers
 /// `H` is [`PortableHasher`] for every filter that can be saved, and
@@ -144,8 +145,8 @@ pub struct Head<S, H> {
     pub(crate) label: Label,
 }
 
-/// The [filter](FilterOf) of the standard scheme: k positions, independent of each other, anywhere
-/// among the bits.
+/// A [filter](FilterOf) of the standard scheme. The k positions of a key are independent of each
+/// other and can be anywhere in the filter.
 ///
 /// ```
 /// use truebloom::BloomFilter;
@@ -158,17 +159,24 @@ pub struct Head<S, H> {
 /// ```
 pub type BloomFilter<H = PortableHasher> = FilterOf<Standard, H>;
 
-/// The [filter](FilterOf) that touches one cache line per key. Its rate is proven, like the rate of
-/// [`BloomFilter`].
+/// The [filter](FilterOf) that touches one cache line per key. The rate of a blocked filter is
+/// proven, like the rate of [`BloomFilter`].
 ///
 /// All probes of a key lie in one block of 512 bits, so that a query needs one access to memory and
-/// one comparison of a whole cache line. The layout costs bits, because some blocks get more keys
-/// than others. At a rate of 1%, 0.1%, 1e-4 or 1e-6, a blocked filter for 100,000 keys takes 3.7%,
-/// 8.8%, 16% or 42% more bits than a standard one. For ten million keys it takes 3.4%, 8.2%, 15% or
-/// 35% more. The plan includes these bits, so the guarantee is the same as for a standard filter.
-/// There is no running count of the set bits, because it would slow down every insertion. So
-/// [`ones`](FilterOf::ones), [`fill`](FilterOf::fill) and [`fpr`](FilterOf::fpr) take time linear
-/// in the number of bits.
+/// one comparison of a whole cache line. A blocked filter needs more bits than a standard filter,
+/// because some blocks get more keys than others. The plan includes the additional bits, so the
+/// guarantee is the same. The table shows how many more bits a blocked filter takes.
+///
+/// | rate | 100,000 keys | ten million keys |
+/// |---|---|---|
+/// | 1% | 3.7% | 3.4% |
+/// | 0.1% | 8.8% | 8.2% |
+/// | 1e-4 | 16% | 15% |
+/// | 1e-6 | 42% | 35% |
+///
+/// The filter does not count its set bits during insertions, because counting would slow down every
+/// insertion. The methods [`ones`](FilterOf::ones), [`fill`](FilterOf::fill) and
+/// [`fpr`](FilterOf::fpr) therefore take time linear in the number of bits.
 ///
 /// | | |
 /// |---|---|
@@ -186,10 +194,10 @@ pub type BloomFilter<H = PortableHasher> = FilterOf<Standard, H>;
 /// ```
 pub type BlockedBloomFilter<H = PortableHasher> = FilterOf<InLines, H>;
 
-/// A [`BloomFilter`] over bytes that `B` holds: see [`FilterOf::view`].
+/// A read-only [`BloomFilter`] over the bytes of `B`: see [`FilterOf::view`].
 pub type BloomView<B> = FilterOf<Standard, PortableHasher, View<B>>;
 
-/// A [`BlockedBloomFilter`] over bytes that `B` holds: see [`FilterOf::view`].
+/// A read-only [`BlockedBloomFilter`] over the bytes of `B`: see [`FilterOf::view`].
 pub type BlockedBloomView<B> = FilterOf<InLines, PortableHasher, View<B>>;
 
 /// An [`AtomicFilterOf`] of the standard scheme: [`BloomFilter`], shared by threads.

@@ -10,12 +10,12 @@ use crate::scheme::Scheme;
 use alloc::vec::Vec;
 use rayon::prelude::*;
 
-/// How many keys one thread queries at a time. There are so many keys that distributing them costs
-/// almost nothing.
+/// The number of keys that one thread queries at a time. The number is so large that distributing
+/// the keys costs almost nothing.
 const QUERIED: usize = 64 * BATCH;
 
-/// The number of keys that are hashed while as many other keys are inserted. There are enough keys
-/// to keep every thread busy; their hashes take 2 MiB.
+/// The number of keys that are hashed while the previous ones are inserted. The number is large
+/// enough to keep every thread busy, and the hashes take 2 MiB.
 const HASHED: usize = 256 * BATCH;
 
 /// Divides the keys into parts, gives each part to the next free thread, and returns the answers in
@@ -54,17 +54,17 @@ impl<S: Scheme + Send + Sync, H: KeyHasher + Clone + Send + Sync> FilterOf<S, H>
 where
     S::Storage<Owned>: Send + Sync,
 {
-    /// Like [`insert_all`](Self::insert_all), on the threads of rayon. The filter and the answers
-    /// are the same. The keys are hashed by all threads and inserted by one, so the gain is largest
-    /// for long keys. If the order of keys does not matter, use
-    /// [`AtomicFilterOf`](crate::AtomicFilterOf), whose threads all insert.
+    /// Like [`insert_all`](Self::insert_all), on the threads of rayon. The resulting filter and the
+    /// answers are equal to those of [`insert_all`](Self::insert_all). The keys are hashed by all
+    /// threads and inserted by one, so the gain is largest for long keys. If the order of keys does
+    /// not matter, use [`AtomicFilterOf`](crate::AtomicFilterOf), in which all threads insert.
     pub fn par_insert_all<K: Key + Sync>(&mut self, keys: &[K]) -> Answers {
         let hasher = self.hasher().clone();
         build(keys, &hasher, |hashes| self.insert_all_hashes(hashes))
     }
 
-    /// Like [`contains_all`](Self::contains_all), on the threads of rayon. The answers are the
-    /// same, in the same order.
+    /// Like [`contains_all`](Self::contains_all), on the threads of rayon. The answers are equal to
+    /// those of [`contains_all`](Self::contains_all), in the same order.
     ///
     /// ```
     /// use truebloom::BloomFilter;

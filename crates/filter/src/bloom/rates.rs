@@ -18,16 +18,16 @@ impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
     /// inserted, for keys chosen without knowing the seed.
     ///
     /// For the standard scheme, this rate is exactly `(ones / bits)^probes`, whichever keys were
-    /// inserted, and however often. For a blocked filter, it is the mean of `(ones / 512)^probes`
-    /// over the blocks. For schemes that derive all positions from two hashes, the fill gives only
-    /// an upper bound on the rate. Each single position is set with probability `ones / bits`, so
-    /// the rate is at most `ones / bits`. The method is then
+    /// inserted, and however often. For a blocked filter, the rate is the mean of
+    /// `(ones / 512)^probes` over the blocks. For schemes that derive all positions from two
+    /// hashes, the fill gives only an upper bound on the rate. Each single position is set with
+    /// probability `ones / bits`, so the rate is at most `ones / bits`. The method is then
     /// [`Method::Bound`](truebloom_math::Method::Bound), and the value is the upper end.
     ///
-    /// The upper end includes the probability that the key has the same hash as an offered key,
-    /// which is at most `offered / 2^128`. If this probability is not negligible, as in a nearly
-    /// empty filter, the method is [`Method::Bound`](truebloom_math::Method::Bound), too. Takes a
-    /// few microseconds, or, for a blocked filter, time linear in the number of bits.
+    /// The upper bound includes the probability that the key has the same hash as an offered key,
+    /// which is at most `offered / 2^128`. If this probability is not negligible, the method is
+    /// also [`Method::Bound`](truebloom_math::Method::Bound); this happens in nearly empty filters.
+    /// Takes a few microseconds, or, for a blocked filter, time linear in the number of bits.
     ///
     /// ```
     /// use truebloom::BloomFilter;
@@ -42,21 +42,22 @@ impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
         above_hash_floor::<H>(rate, self.offered())
     }
 
-    /// Returns true if the number of set bits determines the rate. Then [`fpr`](Self::fpr) is
-    /// exact, and measurements can be tested against it.
+    /// Returns true if the number of set bits determines the rate. If the result is true,
+    /// [`fpr`](Self::fpr) is exact, and measurements can be tested against this rate.
     pub fn fill_tells_rate(&self) -> bool {
         matches!(self.storage.fpr(self.scheme()), Ok(Some(_)))
     }
 
     /// The number of distinct items that would give the present number of set bits on average. For
-    /// the standard scheme it is `ln(1 - ones/bits) / (probes ln(1 - 1/bits))`; for schemes whose
-    /// keys set k different bits, the divisor is `ln(1 - probes/bits)`. Returns `None` for a full
-    /// filter, for which there is only a lower bound. Also returns `None` for blocked filters and
-    /// for schemes with two hashes, whose number of set bits follows another law.
+    /// the standard scheme, the estimate is `ln(1 - ones/bits) / (probes ln(1 - 1/bits))`. For
+    /// schemes whose keys set k different bits, the divisor is `ln(1 - probes/bits)` instead.
+    /// Returns `None` for a full filter, for which there is only a lower bound. Also returns `None`
+    /// for blocked filters and two-hash schemes, because their number of set bits follows another
+    /// law.
     ///
-    /// The estimate has no interval. It depends only on the bits, so it is valid for unions, too.
-    /// Returns `None` for intersections, in which some bits stay set by chance;
-    /// [`most_items`](Self::most_items) is an upper bound for them.
+    /// The estimate comes without an interval. Because the estimate depends only on the set bits,
+    /// it is also valid for unions. Returns `None` for intersections, in which some bits stay set
+    /// by chance; [`most_items`](Self::most_items) is an upper bound for them.
     pub fn estimated_items(&self) -> Option<f64> {
         if self.is_intersection() { None } else { estimated_items(self.scheme(), self.ones(), || self.fill_tells_rate()) }
     }
@@ -69,7 +70,7 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
     /// Takes a few microseconds at ordinary parameters.
     ///
     /// # Errors
-    /// Returns an error if the exact rate would take too long to compute. This happens only with
+    /// Returns an error if the exact rate would take too long to compute, which happens only with
     /// hundreds of probes.
     pub fn expected_fpr(&self) -> Result<Option<Fpr>, Error> {
         self.capacity().map(|items| self.expected_fpr_at(items)).transpose()
@@ -79,7 +80,7 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
     /// proven. See [`expected_fpr`](Self::expected_fpr).
     ///
     /// # Errors
-    /// Returns an error if the exact rate would take too long to compute. This happens only with
+    /// Returns an error if the exact rate would take too long to compute, which happens only with
     /// hundreds of probes.
     pub fn expected_fpr_at(&self, items: u64) -> Result<Fpr, Error> {
         expected_at::<S, H>(self.scheme(), items)
@@ -100,7 +101,8 @@ pub(super) fn above_hash_floor<H: KeyHasher>(mut rate: Fpr, items: u64) -> Fpr {
 
 /// The rate computed from the set bits. If the set bits do not determine the rate, it is a bound
 /// that holds for every scheme. For the bits and probes that a filter can have, the law never
-/// returns an error (a test covers the extremes). If it did, the bound would still hold.
+/// returns an error (a test covers the extremes). If the law did return an error, the bound would
+/// still hold.
 pub(super) fn or_bounded(rate: Result<Option<Fpr>, Error>, fill: impl FnOnce() -> f64, probes: u32) -> Fpr {
     rate.ok().flatten().unwrap_or_else(|| bounded(fill(), probes))
 }
@@ -118,8 +120,8 @@ pub(super) fn estimated_items(scheme: &impl Scheme, ones: u64, tells_rate: impl 
     }
 }
 
-/// A rate between `1 - k (1 - fill)` and the fill. Each position is uniform over all bits, or over
-/// its slice; the smallest fill of a slice is at most the mean of all.
+/// The bounds `1 - k (1 - fill)` and `fill` on the rate. They hold because each position is uniform
+/// over all bits or over its slice, and the smallest fill of a slice is at most the mean fill.
 fn bounded(fill: f64, probes: u32) -> Fpr {
     if fill == 0.0 {
         return Fpr::ZERO;
@@ -128,7 +130,7 @@ fn bounded(fill: f64, probes: u32) -> Fpr {
     bracket(lower, fill.next_up())
 }
 
-/// A rate with proven ends; its value is the upper end.
+/// A rate that is known only to lie between two proven bounds; the upper bound becomes its value.
 pub(crate) fn bracket(lower: f64, upper: f64) -> Fpr {
     let mut rate = Fpr::bound(lower, upper.min(1.0));
     (rate.value, rate.ln) = (rate.upper, rate.ln_upper);

@@ -185,8 +185,8 @@ impl<S: Scheme, B: AsRef<[u8]> + Send + Sync> FilterOf<S, PortableHasher, View<B
         counted(Header { head, counts }, words)
     }
 
-    /// The number of bytes of the filter's file. Other data may follow it in the bytes that are
-    /// viewed.
+    /// The number of bytes of the filter's file. Other data may follow the file in the viewed
+    /// bytes.
     pub fn encoded_bytes(&self) -> u64 {
         HEADER_BYTES as u64 + 8 * words_for(self.bits())
     }
@@ -194,7 +194,7 @@ impl<S: Scheme, B: AsRef<[u8]> + Send + Sync> FilterOf<S, PortableHasher, View<B
 
 impl<S: Scheme, B: AsRef<[u8]> + Send + Sync + AsMut<[u8]>> FilterOf<S, PortableHasher, Checked<B>> {
     /// Updates the header with the present counts and checksum. An insertion in place changes the
-    /// bits at once, but only this call updates the header. Until then,
+    /// bits at once, but only this call updates the header. Until the header is updated,
     /// [`verify_bytes`](FilterOf::verify_bytes) reports the bytes as damaged. The time is linear in
     /// the number of bits.
     ///
@@ -217,7 +217,7 @@ impl<S: Scheme, B: AsRef<[u8]> + Send + Sync + AsMut<[u8]>> FilterOf<S, Portable
 impl<S: Scheme, B: AsRef<[u8]> + Send + Sync> FilterOf<S, PortableHasher, View<B>> {
     /// Counts the set bits again, for bytes whose header is not up to date. The lower bound on the
     /// number of keys becomes the larger of two numbers: the header's lower bound, and the number
-    /// of keys needed to set that many bits. There is no upper bound.
+    /// of keys needed to set that many bits. There is then no upper bound on the number of keys.
     pub(crate) fn counted_anew(self) -> Result<FilterOf<S, PortableHasher, Checked<B>>, FormatError> {
         let FilterOf { head: Inline(head), storage, counts } = self;
         let storage: S::Storage<Checked<B>> = Storage::from_words(&head.scheme, storage.into_words())?;

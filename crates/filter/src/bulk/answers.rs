@@ -121,14 +121,14 @@ impl Index<usize> for Answers {
     /// # Panics
     /// Panics if the index is not below the number of keys.
     fn index(&self, key: usize) -> &bool {
-        assert!(key < self.len, "there are {} answers, and none to key {key}", self.len);
+        assert!(key < self.len, "there are {} answers, but none for the key at index {key}", self.len);
         if answer(&self.words, key) { &true } else { &false }
     }
 }
 
-/// An iterator over [`Answers`], from either end: see [`Answers::iter`].
+/// A double-ended iterator over [`Answers`]: see [`Answers::iter`].
 #[derive(Clone, Debug)]
-#[must_use = "an iterator does nothing before it is asked"]
+#[must_use = "iterators are lazy and do nothing unless consumed"]
 pub struct AnswersIter<W> {
     words: W,
     left: Range<usize>,
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "there are 1 answers, and none to key 1")]
+    #[should_panic(expected = "there are 1 answers, but none for the key at index 1")]
     fn beyond_the_last_is_none() {
         let _ = Answers { words: vec![1], len: 1 }[1];
     }

@@ -5,15 +5,14 @@ mod answers;
 mod batch;
 
 pub use answers::{Answers, AnswersIter};
-pub(crate) use batch::Batch;
-pub(crate) use batch::{Group, Hashes};
+pub(crate) use batch::{ASKED_AHEAD, Batch, Group, Hashes};
 
 use crate::hash::{KeyHash, KeyHasher};
 use crate::key::Key;
 
 /// The number of keys in a batch. The last undecided keys of a batch are slow, because their probes
 /// must wait for each other; in a batch of this size they cost little per key. The batch is so
-/// small that all state fits in the L1 cache, and one byte can hold the number of a key.
+/// small that all state fits in the L1 cache.
 pub(crate) const BATCH: usize = 256;
 
 /// The answers of a batch, one bit per key.
@@ -23,12 +22,6 @@ pub(crate) type BatchAnswers = [u64; BATCH / 64];
 #[inline]
 pub(crate) fn mark(answers: &mut BatchAnswers, key: usize, answer: bool) {
     answers[key / 64 % (BATCH / 64)] |= u64::from(answer) << (key % 64);
-}
-
-/// Whether an iterator promises at most `most` keys. Returns false if the iterator gives no upper
-/// bound on its length.
-pub(crate) fn are_few(keys: &impl Iterator, most: usize) -> bool {
-    keys.size_hint().1.unwrap_or(usize::MAX) <= most
 }
 
 /// Processes keys batch by batch. `next` fills a batch, `answer` returns its answers, and `take`
@@ -56,6 +49,14 @@ pub(crate) fn for_each_batch(
         core::mem::swap(&mut present, &mut following);
         is_first = false;
     }
+}
+
+/// Processes keys batch by batch, like [`for_each_batch`], and collects the answers.
+#[inline]
+pub(crate) fn answers(next: impl FnMut(&mut Hashes), answer: impl FnMut(Batch<'_>) -> BatchAnswers) -> Answers {
+    let mut all = Answers::default();
+    for_each_batch(next, answer, |answers, count| all.push(answers, count));
+    all
 }
 
 /// Hashes keys, one batch after the other.

@@ -9,23 +9,23 @@ use truebloom_math::law::hash_floor;
 use truebloom_math::{Error, ItemsEstimate, Rate, Variant, bisect, items_interval};
 
 /// Upper bounds on how far an estimate exceeds the count. For a key chosen without knowing the
-/// seed, they fail with at most the given probability.
+/// seed, each bound fails with at most the probability that the caller allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ErrorBound {
     /// The bound from the size of the sketch and the sum of all counts, by Markov's inequality for
     /// every row.
     pub from_total: u64,
-    /// The bound that follows from the counters. If a few keys make up most of the stream, this
-    /// bound is much lower than [`from_total`](Self::from_total). `None` for hashes that are only
-    /// pairwise independent, for which no such bound is proven.
+    /// The bound that is computed from the values of the counters. If a few keys make up most of
+    /// the stream, this bound is much lower than [`from_total`](Self::from_total). `None` for
+    /// hashes that are only pairwise independent, for which no such bound is proven.
     pub from_counters: Option<u64>,
 }
 
 impl ErrorBound {
-    /// The smaller of the two bounds. The smaller bound also holds with the given probability: if
-    /// neither bound implies the other, each is computed for half of the allowed probability of
-    /// failure.
+    /// The smaller of the two bounds. This smaller bound also fails with at most the allowed
+    /// probability. Unless one bound always implies the other, each is computed for half of the
+    /// allowed probability.
     #[must_use]
     pub fn least(&self) -> u64 {
         self.from_counters.map_or(self.from_total, |bound| bound.min(self.from_total))
@@ -38,10 +38,10 @@ impl<R: RowHashes, C: Counter, K: Counted> Sketch<R, C, K> {
     /// halving removes keys with low counts. Also returns `None` for hashes that are only pairwise
     /// independent, because no interval is proven for them.
     ///
-    /// The first row is treated as a Bloom filter with one probe, whose set bits are the counters
-    /// that are not 0 ([`items_interval`]). There is no estimate once every counter is above 0,
-    /// which happens at about 12 keys per counter. Time: linear in the number of counters of a row,
-    /// plus up to some tenths of a second for the interval.
+    /// The estimate treats the first row as a Bloom filter with one probe: a counter that is not 0
+    /// is a set bit ([`items_interval`]). There is no estimate once every counter is above 0, which
+    /// happens at about 12 keys per counter. Time: linear in the number of counters of a row, plus
+    /// up to some tenths of a second for the interval.
     ///
     /// ```
     /// use truebloom::count_min::CountMin;

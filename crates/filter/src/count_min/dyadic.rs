@@ -88,8 +88,7 @@ impl<C: Counter> DyadicCountMin<C> {
         Ok(DyadicCountMin { bits, levels: (0..=bits).map(level).collect::<Result<_, _>>()? })
     }
 
-    /// Counts an integer `count` times. Takes as long as one insertion into a sketch for each
-    /// length.
+    /// Counts an integer `count` times. Time: one insertion into a sketch per length.
     ///
     /// # Errors
     /// Returns an error if the integer is not below `2^bits`.
@@ -112,7 +111,7 @@ impl<C: Counter> DyadicCountMin<C> {
     }
 
     /// An upper bound on how often integers of this range occurred; 0 for an empty range. Time: at
-    /// most two estimates per length.
+    /// most two estimates for each length of aligned ranges.
     #[must_use]
     pub fn range(&self, range: RangeInclusive<u64>) -> Estimate {
         let mut sum = Estimate { value: 0, saturated: false };
@@ -145,15 +144,17 @@ impl<C: Counter> DyadicCountMin<C> {
         sum
     }
 
-    /// An upper bound on how far a range's estimate exceeds the count. The bound fails with
-    /// probability at most `delta`, for a range that was chosen without knowing the seed and is
-    /// assembled from two ranges per length.
+    /// An upper bound on the difference between a range's estimate and its count. For a range
+    /// chosen without knowing the seed, the bound fails with probability at most `delta`. The bound
+    /// assumes the worst case: the range is assembled from two aligned ranges of each length.
     ///
-    /// The bound from the total is Markov's inequality for a sum of counters. An estimate is the
-    /// sum of the smallest counters of its parts, so it is at most the sum of their counters in any
-    /// one row. Rows are independent. The bound from the counters is the sum of the bounds of all
-    /// parts, each for an equal share of `delta`. Neither bound implies the other, so each is
-    /// computed for half of `delta`, and both hold together.
+    /// The bound from the total applies Markov's inequality to a sum of counters. The estimate of a
+    /// part is its smallest counter. The estimate of the range is therefore at most the sum of its
+    /// parts' counters in any single row. Rows are independent.
+    ///
+    /// The bound from the counters is the sum of the bounds of all parts. Each part gets an equal
+    /// share of `delta`. Neither of the two bounds always implies the other, so each is computed
+    /// for half of `delta`. With probability at least `1 - delta`, both hold.
     #[must_use]
     pub fn error_bound(&self, delta: &Rate) -> ErrorBound {
         let sketches: Vec<&CountMin<C>> =

@@ -38,7 +38,7 @@ views_files! {
 
 views_files! {
     ///
-    /// This is a view of the sketch alone; to read the list of keys as well, use
+    /// The view contains only the sketch; to read the list of keys as well, use
     /// [`from_bytes`](Self::from_bytes).
     [R: RowHashes, C: Counter] ListedSketch<R, C>, [AsRef<[u8]> + Send + Sync] Sketch<R, C, View<B>>, Sketch<R, C, View<crate::disk::Mapped>>
 }

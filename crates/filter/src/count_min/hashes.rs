@@ -18,11 +18,12 @@ mod sealed {
     impl Sealed for super::TwoHashRows {}
 }
 
-/// How the rows of a sketch get their hashes: [`FullRows`], [`PairwiseRows`] or [`TwoHashRows`].
+/// The method by which the rows of a sketch get their hashes: [`FullRows`], [`PairwiseRows`] or
+/// [`TwoHashRows`].
 pub trait RowHashes: sealed::Sealed + Clone + PartialEq + Debug + Send + Sync + 'static {
     /// Whether the rows are independent, or made from two hashes.
     const ROWS: Rows;
-    /// The family of the hashes, which determines the bounds that are proven.
+    /// The family of the hash functions. The proven bounds depend on this family.
     const FAMILY: Family;
     /// The kind of the files of sketches with these rows.
     const KIND: FileKind;
@@ -66,7 +67,7 @@ impl RowHashes for FullRows {
     }
 }
 
-/// Checks that one word can number the counters of all rows.
+/// Checks that the number of counters in all rows fits in a `u64`.
 fn check_cells(shape: &Shape) -> Result<(), BuildError> {
     u64::try_from(shape.cells()).map(drop).map_err(|_| BuildError::Memory { bytes: u64::MAX })
 }
@@ -78,14 +79,14 @@ const PRIME: u64 = (1 << 61) - 1;
 /// z are the low 43, the middle 43 and the high 42 bits of the 128-bit hash. The four coefficients
 /// of every row are uniform below p and drawn from the seed.
 ///
-/// For any two different 128-bit numbers, the values modulo p are uniform and independent. So two
-/// keys share a counter with a probability of at most `1/w + w/(4p^2)`. Therefore, for numbers that
-/// are passed to [`Sketch::add_hash`](super::Sketch::add_hash) as
+/// For any two different 128-bit numbers, the values modulo p are uniform and independent. Two keys
+/// therefore share a counter of a row with a probability of at most `1/w + w/(4p^2)`, where w is
+/// the width. For numbers that are passed to [`Sketch::add_hash`](super::Sketch::add_hash) as
 /// [`KeyHash::from_uniform_bits`]`(number)`, the bound of [`Shape::failure_bound`] holds without
 /// any assumption about the hash. Keys of other types are hashed to 128 bits first, as in all
-/// filters. Nothing is proven about three keys together, so no bound follows from the counters:
-/// [`ErrorBound::from_counters`](super::ErrorBound::from_counters) is `None`. The width is at most
-/// 2^40.
+/// filters. No bound can be computed from the counters, because nothing is proven about the hashes
+/// of three keys together: [`ErrorBound::from_counters`](super::ErrorBound::from_counters) is
+/// `None`. The width is at most 2^40.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PairwiseRows {
     width: u64,

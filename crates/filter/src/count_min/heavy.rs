@@ -28,9 +28,9 @@ pub struct HeavyHitter {
     /// A lower bound on the key's count: the exact number of its occurrences since it entered the
     /// list.
     pub at_least: u64,
-    /// An upper bound on the key's count, unless saturated. This is the smaller of two bounds: the
-    /// estimate of the sketch, and `at_least` plus an upper bound on the key's occurrences before
-    /// it entered the list.
+    /// An upper bound on the key's count, unless [`saturated`](Self::saturated) is true. One bound
+    /// is the estimate of the sketch. Another bound is `at_least` plus an upper bound on the key's
+    /// occurrences before the key entered the list. This field is the smaller of the two bounds.
     pub at_most: u64,
     /// Whether `at_most` is not a bound, because the key's counters are saturated and nothing is
     /// known about its earlier count.
@@ -42,21 +42,21 @@ pub struct HeavyHitter {
 ///
 /// # What is guaranteed
 /// **Every key whose count exceeds [`missed_at_most`](Self::missed_at_most) is in the list**, for
-/// every stream and all hashes. Proof: consider a key that is not in the list. The upper bound
-/// computed when it last occurred was at least its whole count. At that time or later, the key was
-/// refused or dropped with this bound, and `missed_at_most` is the highest bound of all keys that
-/// were refused or dropped.
+/// every stream and all hashes. Proof: consider a key that is not in the list. When the key last
+/// occurred, the sketch returned an upper bound on the key's whole count. With this bound, the list
+/// refused the key immediately or dropped the key later. `missed_at_most` is the highest bound of
+/// all keys that the list refused or dropped.
 ///
-/// So [`above`](Self::above) can tell whether its answer is complete. No list of fixed length can
-/// guarantee a threshold in advance, because the estimates of rare keys may exceed that of a
-/// frequent one. The smallest threshold with a complete answer depends on the stream. If N is the
-/// sum of all counts, this threshold is typically `N / capacity` plus the error of the sketch.
-/// [`for_share`](Self::for_share) chooses both sizes for a given share.
+/// The method [`above`](Self::above) can therefore report whether its answer is complete. A list of
+/// fixed length cannot guarantee a threshold in advance, because rare keys may have higher
+/// estimates than a frequent key. The smallest threshold for which the answer is complete depends
+/// on the stream. This threshold is typically `N / capacity` plus the error of the sketch, where N
+/// is the sum of all counts.
 ///
-/// The bounds on the count of a key in the list are guaranteed, too. These bounds do not come from
-/// [`Sketch::error_bound`](super::Sketch::error_bound), which holds for a key that is fixed in
-/// advance. Keys in the list were chosen for their high estimates, and for such keys `error_bound`
-/// fails with a probability much higher than delta.
+/// For a key in the list, the bounds `at_least` and `at_most` are also guaranteed. The two bounds
+/// do not come from [`Sketch::error_bound`](super::Sketch::error_bound), which holds for a key that
+/// is fixed in advance. Keys in the list were chosen for their high estimates, and for such keys
+/// `error_bound` fails with a probability much higher than delta.
 ///
 /// # Memory
 /// The list has at most `2 capacity` keys, which take at most `256 capacity` bytes plus 64 KiB. If
@@ -109,7 +109,8 @@ pub(super) struct Listed {
 }
 
 impl Listed {
-    /// Updates the bound `at_most`, after a new estimate of the sketch.
+    /// Sets the bound `at_most` to the smaller of this estimate of the sketch and the bound from
+    /// the entry's own counts.
     fn bound_by(&mut self, estimate: u64) {
         self.at_most = estimate.min(self.since.saturating_add(self.before));
     }
@@ -151,8 +152,8 @@ impl Hasher for Hashed {
     }
 }
 
-/// A sketch with an independent hash for every row that also remembers the most frequent keys. This
-/// type is the default choice.
+/// A sketch with an independent hash for every row that also remembers the most frequent keys. Use
+/// this type unless you need another kind of rows.
 pub type HeavyHitters<C = u64> = ListedSketch<FullRows, C>;
 
 /// The largest capacity of a list. Beyond this, an exact count in a hash map is better, because a
@@ -160,9 +161,9 @@ pub type HeavyHitters<C = u64> = ListedSketch<FullRows, C>;
 pub(super) const MAX_CAPACITY: u64 = 1 << 32;
 
 impl<C: Counter> HeavyHitters<C> {
-    /// A list of all keys whose count is at least `share` of the sum of all counts. The error of
-    /// the sketch is at most half of that share, with probability at least `1 - delta`, and the
-    /// list has room for `2 / share` keys. The seed is random.
+    /// A list of all keys whose count is at least `share` of the sum of all counts. With
+    /// probability at least `1 - delta`, the error of the sketch is at most `share / 2` times the
+    /// sum of all counts. The list has room for `2 / share` keys. The seed is random.
     ///
     /// [`above`](Self::above) reports whether all of these keys are in the list.
     ///
@@ -207,9 +208,9 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
     }
 
     /// Attaches a text to the sketch and its file, as
-    /// [`FilterOf::set_label`](crate::FilterOf::set_label) does: at most 104 bytes without NUL. For
-    /// any other text this returns false and changes nothing. An empty text removes the label. A
-    /// merge keeps the label if both sketches have the same one.
+    /// [`FilterOf::set_label`](crate::FilterOf::set_label) does. A label has at most 104 bytes and
+    /// no NUL. For any other text, the method returns false and changes nothing. An empty text
+    /// removes the label. A merge keeps the label if both sketches have the same one.
     #[must_use]
     pub fn set_label(&mut self, text: &str) -> bool {
         self.label.set(text)
@@ -222,8 +223,8 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
     }
 
     /// Like [`add`](Self::add), for a key whose hash is known. The hash must be the one that the
-    /// sketch's hasher computes from the key's bytes. Otherwise the list and the counters would
-    /// describe different keys.
+    /// sketch's hasher computes from the key's bytes. If the hash belongs to another key, the list
+    /// and the counters describe different keys.
     pub fn add_hash(&mut self, hash: KeyHash, key: &[u8], count: u64) {
         self.sketch.add_hash(hash, count);
         let estimate = upper(self.sketch.estimate_hash(hash));
@@ -254,9 +255,9 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
         usize::try_from(256 * self.capacity + (64 << 10)).unwrap_or(usize::MAX)
     }
 
-    /// Drops all keys except the `capacity` keys with the highest bounds. Then drops the lowest of
-    /// these until the keys take at most three quarters of the allowed bytes. This leaves room for
-    /// new keys, so that pruning costs little per key.
+    /// Drops all keys except the `capacity` keys with the highest bounds. Then drops the keys with
+    /// the lowest bounds until the rest take at most three quarters of the allowed bytes. Pruning
+    /// thus makes room for new keys, and costs little per key.
     fn drop_lowest(&mut self) {
         if self.listed.len() as u64 <= self.capacity && self.key_bytes <= self.most_key_bytes() {
             return;
@@ -278,15 +279,15 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
     }
 
     /// An upper bound on the count of every key that is not in the list. After
-    /// [`halve`](Self::halve), it is an upper bound on the halved count, rounded down.
+    /// [`halve`](Self::halve), the bound applies to the halved counts, rounded down.
     pub fn missed_at_most(&self) -> u64 {
         self.missed
     }
 
-    /// The keys that may have occurred at least `threshold` times, highest first. All keys that did
-    /// occur at least `threshold` times are among them. Keys whose `at_least` is `threshold` or
-    /// more did occur that often. `None` if keys may be missing, because `threshold` is not above
-    /// [`missed_at_most`](Self::missed_at_most).
+    /// The keys that may have occurred at least `threshold` times, highest first. The result
+    /// includes every key that occurred at least `threshold` times. A key whose `at_least` is at
+    /// least `threshold` certainly occurred that often. `None` if keys may be missing, because
+    /// `threshold` is not above [`missed_at_most`](Self::missed_at_most).
     pub fn above(&self, threshold: u64) -> Option<Vec<HeavyHitter>> {
         let complete = threshold > self.missed;
         complete.then(|| self.sorted().into_iter().take_while(|hitter| hitter.at_most >= threshold).collect())
@@ -303,8 +304,8 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
         HeavyHitter { key: key.to_key_bytes(), at_least: 0, at_most, saturated: at_most == u64::MAX }
     }
 
-    /// The `number` keys with the highest bounds `at_most`, highest first; all keys if the list has
-    /// fewer.
+    /// The `number` keys with the highest `at_most`, highest first. If the list has fewer keys, all
+    /// of them are returned.
     pub fn top(&self, number: usize) -> Vec<HeavyHitter> {
         let mut hitters = self.sorted();
         hitters.truncate(number);
@@ -347,12 +348,12 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
         }
     }
 
-    /// Adds the counts and the list of another sketch. Afterwards this is the list of both streams,
-    /// and it keeps its capacity.
+    /// Adds the counts and the list of another sketch. This list then describes both streams, and
+    /// keeps its capacity.
     ///
     /// If a key is in only one list, its count in the other stream is at most `missed_at_most` of
-    /// the other list. If a key is in neither list, its count is at most the sum of both lists'
-    /// `missed_at_most`.
+    /// the other list. If a key is in neither list, its count is at most the sum of the two values
+    /// of `missed_at_most`.
     ///
     /// # Errors
     /// Returns the same errors as [`Sketch::merge`](super::Sketch::merge).

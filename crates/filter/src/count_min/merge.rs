@@ -14,16 +14,16 @@ use truebloom_math::count_min::{Rows, Shape};
 pub struct InnerProduct {
     /// The estimate, which is never below the inner product unless it is saturated.
     pub value: u128,
-    /// An upper bound on how far the estimate exceeds the inner product. The bound fails with at
-    /// most the given probability. The bound follows from Markov's inequality for the pairs of keys
-    /// that collide in a row.
+    /// An upper bound on the difference between the estimate and the inner product. The bound fails
+    /// with at most the probability that the caller allowed. It is computed by Markov's inequality
+    /// for the pairs of keys that collide in a row.
     pub error_bound: f64,
     /// Whether a counter of either sketch, or the product, reached its highest value.
     pub saturated: bool,
 }
 
 impl<R: RowHashes, C: Counter> Sketch<R, C> {
-    /// Adds all counts of another sketch. Afterwards this is the sketch of both streams.
+    /// Adds all counts of another sketch, so that this sketch counts both streams.
     ///
     /// If either sketch uses conservative update, the result differs from a sketch that counted
     /// both streams itself. All bounds still hold: the counters are at least the counts of their
@@ -37,8 +37,9 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
         self.merge_times(other, 1)
     }
 
-    /// Adds all counts of another sketch `times` times, as `times` calls of [`merge`](Self::merge)
-    /// would. The time is linear in the number of counters and does not depend on `times`.
+    /// Adds all counts of another sketch `times` times. The result is the same as from `times`
+    /// calls of [`merge`](Self::merge). The time is linear in the number of counters and does not
+    /// depend on `times`.
     ///
     /// # Errors
     /// Returns an error if the sketches differ in size, hasher or seed. After an error, the sketch
@@ -62,9 +63,9 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
     /// number of counters.
     ///
     /// # Errors
-    /// Returns an error if the sketches differ in size, hasher or seed. It is also an error if one
-    /// of them used conservative update or halving, because a counter may then be below the sum of
-    /// its keys' counts.
+    /// Returns an error if the sketches differ in size, hasher or seed. Also returns an error if
+    /// one of the sketches used conservative update or halving, because a counter may then be below
+    /// the sum of its keys' counts.
     pub fn inner_product(&self, other: &Sketch<R, C>, delta: &Rate) -> Result<InnerProduct, MergeError> {
         self.check_mergeable(other)?;
         for sketch in [self, other] {
@@ -91,8 +92,9 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
     }
 }
 
-/// An upper bound on the error of the inner product from pairs of keys that collide. Its mean in
-/// one row is `N M / w`. Rows are independent; if the rows of a copy share hashes, the copies are
+/// An upper bound on the error of the inner product from pairs of keys that collide. The mean of
+/// this error in one row is `N M / w`, where N and M are the sums of the two streams' counts, and w
+/// is the width. Rows are independent; if the rows of a copy share hashes, the copies are
 /// independent.
 fn pairs_bound(shape: &Shape, ours: u64, theirs: u64, delta: &Rate) -> f64 {
     let all = ours as f64 * theirs as f64;

@@ -10,12 +10,12 @@
 //! | [`DyadicCountMin`] | counts of ranges of integers |
 //!
 //! # What is proven
-//! An estimate is never below the key's count. A sketch is made for two numbers, `epsilon` and
-//! `delta`. Let `N` be the sum of all counts. For a key chosen without knowing the seed, the
-//! estimate exceeds the count by more than `epsilon N` with a probability of at most `delta`.
-//! [`Sketch::error_bound`] computes a bound for the present stream from the counters; it is usually
-//! far lower. The bounds hold for each key by itself: of a thousand keys queried at a delta of
-//! 1/1000, at most one on average exceeds its bound.
+//! An estimate is never below the key's count. The parameters `epsilon` and `delta` describe the
+//! accuracy of a sketch. Let `N` be the sum of all counts. For a key chosen without knowing the
+//! seed, the estimate exceeds the count by more than `epsilon N` with a probability of at most
+//! `delta`. [`Sketch::error_bound`] computes a bound for the present stream from the counters; it
+//! is usually far lower. The bounds hold for each key by itself: of a thousand keys queried at a
+//! delta of 1/1000, at most one on average exceeds its bound.
 //!
 //! An attacker who knows the seed can choose keys that make an estimate as high as they like. For
 //! untrusted keys, use [`PortableHasher::sip13`] and keep the seed secret.
@@ -88,7 +88,7 @@ pub struct Sketch<R: RowHashes, C: Counter = u64, K: Backing = Owned> {
     hashes: R,
     /// The counters, row by row.
     counters: K::Cells<C>,
-    /// The sum of all counts. When counts are halved, it is rounded up.
+    /// The sum of all counts. [`halve`](Sketch::halve) rounds the sum up.
     total: u64,
     conservative: bool,
     halved: bool,
@@ -99,10 +99,10 @@ pub struct Sketch<R: RowHashes, C: Counter = u64, K: Backing = Owned> {
 #[non_exhaustive]
 pub struct Estimate {
     /// The estimate, which is never below the count unless it is saturated. After
-    /// [`halve`](Sketch::halve), it is at least the halved count, rounded down.
+    /// [`halve`](Sketch::halve), the estimate is at least the halved count, rounded down.
     pub value: u64,
-    /// Whether the counters reached their highest value, so that the true count may be higher.
-    /// There is then no upper bound.
+    /// Whether the counters reached their highest value, so that the true count may be higher. A
+    /// saturated estimate has no upper bound.
     pub saturated: bool,
 }
 
@@ -138,8 +138,9 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
     /// An empty sketch of this size.
     ///
     /// # Errors
-    /// Returns an error if the shape is for another kind of rows, has more than [`MAX_PROBES`]
-    /// rows, or has a width above 2^62. It is also an error if the memory cannot be allocated.
+    /// Returns an error if the shape is for a kind of rows other than `R`, if it has more than
+    /// [`MAX_PROBES`] rows, or if its width is above 2^62. Also returns an error if the memory
+    /// cannot be allocated.
     pub fn with_shape(shape: Shape, hasher: PortableHasher) -> Result<Sketch<R, C>, BuildError> {
         let hashes = checked_hashes(&shape, hasher)?;
         Ok(Sketch { hasher, shape, hashes, counters: zeroed(shape.cells())?, total: 0, conservative: false, halved: false })
@@ -148,7 +149,7 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
     /// Uses conservative update from now on: an addition raises a key's counters only up to its new
     /// estimate. Estimates become smaller, and all bounds still hold, also after a
     /// [`merge`](Self::merge). But a merged sketch differs from a sketch that counted both streams
-    /// itself, and there is no inner product.
+    /// itself, and inner products are not defined.
     #[must_use]
     pub fn with_conservative_update(mut self) -> Sketch<R, C> {
         self.conservative = true;
@@ -180,10 +181,10 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
         (self.total, self.halved) = (0, false);
     }
 
-    /// Halves all counts, rounding down, so that old counts fade. If you call it at regular
-    /// intervals, a count loses half of its weight in each interval.
+    /// Halves all counts, rounding down, so that old counts fade. If you call this method at
+    /// regular intervals, a count loses half of its weight in each interval.
     ///
-    /// Estimates are then at least the halved count, rounded down, and
+    /// After this call, an estimate is at least the halved count, rounded down.
     /// [`error_bound`](Self::error_bound) adds 1 for the rounding. Saturated counters stay as they
     /// are. The time is linear in the number of counters.
     pub fn halve(&mut self) {
@@ -223,8 +224,8 @@ impl<R: RowHashes, C: Counter, K: Backing> Sketch<R, C, K> {
         cells.fold(C::HIGHEST, |least, counter| least.min(counter.get()))
     }
 
-    /// The sum of all counts. After halving, it is an upper bound. If it is 2^64 - 1, it is only a
-    /// lower bound.
+    /// The sum of all counts. After [`halve`](Self::halve), the result is an upper bound on the
+    /// sum. A result of 2^64 - 1 is only a lower bound.
     pub fn total(&self) -> u64 {
         self.total
     }
@@ -259,7 +260,7 @@ impl<R: RowHashes, C: Counter, K: Counted> Sketch<R, C, K> {
     }
 }
 
-/// A view of a sketch, over bytes that `B` holds.
+/// A read-only sketch over the bytes of `B`.
 pub type SketchView<B, R = FullRows, C = u64> = Sketch<R, C, View<B>>;
 
 impl<R: RowHashes, C: Counter, K: Backing> Clone for Sketch<R, C, K>

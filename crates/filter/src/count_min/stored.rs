@@ -22,8 +22,8 @@ pub(super) mod parameter {
     pub(crate) const COUNTER_BYTES: usize = PARAMETERS + 4;
     pub(crate) const FAMILY: usize = PARAMETERS + 8;
     pub(crate) const RESERVED: usize = PARAMETERS + 12;
-    /// Here begin the parameters of the list of heavy hitters; they are 0 in a sketch without a
-    /// list.
+    /// The position at which the parameters of the list of heavy hitters begin; they are 0 in a
+    /// sketch without a list.
     pub(crate) const LIST_CAPACITY: usize = PARAMETERS + 16;
     pub(crate) const LIST_LENGTH: usize = PARAMETERS + 24;
     pub(crate) const LIST_BYTES: usize = PARAMETERS + 32;
@@ -42,8 +42,8 @@ pub(crate) struct Header {
 }
 
 impl Header {
-    /// Reads everything except the list of heavy hitters. `known` are the flags that this function
-    /// does not check, because they do not concern the sketch.
+    /// Reads everything except the list of heavy hitters. `known` contains the flags that do not
+    /// concern the sketch, which this function does not check.
     pub(super) fn read<R: RowHashes, C: Counter>(fields: &Fields, known: u32) -> Result<Header, FormatError> {
         // In files of sketches, this field always has the number of the method that draws
         // positions.

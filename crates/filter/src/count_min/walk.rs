@@ -1,8 +1,9 @@
 //! The stream of numbers from which the rows of a sketch draw their positions.
 
+use crate::arch::Draws;
 use crate::error::BuildError;
 use crate::hash::KeyHash;
-use crate::scheme::{WordStream, draw};
+use crate::scheme::WordStream;
 use truebloom_math::law;
 
 /// The number that identifies this method of drawing in files. In a header, this number is stored
@@ -14,31 +15,30 @@ pub(super) const WALK: u16 = 13;
 /// for the unhashed numbers that pairwise independent rows accept.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Walk {
-    width: u64,
+    /// How a number is drawn: one per word, below the width.
+    draws: Draws,
     count: u32,
-    /// 2^64 modulo the width, computed only once because this takes a division.
-    threshold: u64,
 }
 
 impl Walk {
-    /// Draws 1 to [`MAX_PROBES`](crate::MAX_PROBES) numbers per key, below a width of 1 to 2^62.
-    /// Other values are errors.
+    /// Draws 1 to [`MAX_PROBES`](crate::MAX_PROBES) numbers per key, below a width of 1 to 2^62. A
+    /// number of draws or a width outside these ranges is an error.
     pub(super) fn new(width: u64, count: u32) -> Result<Walk, BuildError> {
         crate::scheme::check_probes(count)?;
         // This checks the width, so that the remainder below does not divide by zero.
         law::Standard::new(width, count)?;
-        Ok(Walk { width, count, threshold: width.wrapping_neg() % width })
+        Ok(Walk { draws: Draws::new(width, 1), count })
     }
 
     #[inline]
     pub(super) fn width(&self) -> u64 {
-        self.width
+        self.draws.bits
     }
 
     /// The numbers for a key.
     #[inline]
     pub(super) fn numbers(&self, hash: KeyHash) -> impl Iterator<Item = u64> + use<> {
-        let (Walk { width, count, threshold }, mut words) = (*self, WordStream::new(hash));
-        (0..count).map(move |_| draw(&mut words, width, threshold))
+        let (Walk { draws, count }, mut words) = (*self, WordStream::new(hash));
+        (0..count).map(move |_| draws.draw(&mut words))
     }
 }

@@ -1,5 +1,5 @@
 //! Files mapped into memory.
-#![allow(unsafe_code, reason = "to map a file is to promise that it does not change, which no program can enforce")]
+#![allow(unsafe_code, reason = "mapping a file is sound only if the file does not change, which no program can enforce")]
 
 use super::open_regular;
 use memmap2::Mmap;
@@ -27,18 +27,18 @@ use std::{fmt, io};
 pub struct Mapped(Arc<Mmap>);
 
 impl Mapped {
-    /// Maps a regular file. The map has the length of the file at this moment, and keeps it when
-    /// the file's length changes.
+    /// Maps a regular file. The map keeps the file's present length, even if that length changes
+    /// later.
     ///
     /// # Safety
     /// While the map or a clone of it exists, no process, including this one, may write to the file
     /// or truncate it. Rust assumes that bytes behind a reference do not change; no lock enforces
     /// this.
     ///
-    /// If a process does so anyway, it is unspecified whether the map shows the written bytes, so
-    /// answers may be wrong. Accessing truncated bytes ends the process (SIGBUS on Unix).
-    /// *Replacing* the file is allowed, because the map keeps the old file. All methods of this
-    /// crate that save a file replace it.
+    /// If a process writes to the file anyway, it is unspecified whether the map shows the new
+    /// bytes, so answers may be wrong. If a process truncates the file, accessing the removed bytes
+    /// ends this process (SIGBUS on Unix). *Replacing* the file is allowed, because the map keeps
+    /// the old file. All methods of this crate that save a file replace it.
     ///
     /// # Errors
     /// Fails as [`open_regular`](super::open_regular) does, and also if the system cannot map the

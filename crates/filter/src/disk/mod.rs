@@ -15,19 +15,19 @@ const PREFIX: &str = ".truebloom-";
 const SUFFIX: &str = ".tmp";
 const RANDOM: usize = 12;
 
-/// What must exist under the name when the new file takes that name.
+/// What a replacement expects to find under its name.
 #[derive(Clone, Copy, Debug)]
 pub enum Expected<'a> {
-    /// Anything, or no file at all.
+    /// Any file, or none.
     Anything,
     /// No file at all.
     Nothing,
-    /// This file, which was opened under the name. Use this if the new contents are computed from
-    /// the old ones.
+    /// The file that is open as this [`File`], and no other file. Use this variant if the new
+    /// contents are computed from the old ones.
     Only(&'a File),
 }
 
-/// A property of the old file that the new file could not take over.
+/// A property of the old file that the new file does not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unkept {
@@ -38,7 +38,8 @@ pub enum Unkept {
         /// The owner of the new file.
         is: u32,
     },
-    /// The group, as a number. The new group gets no more permissions than all other users.
+    /// The group, as a number. The permissions of the new group are at most those of all other
+    /// users.
     Group {
         /// The group of the old file.
         was: u32,
@@ -47,7 +48,7 @@ pub enum Unkept {
     },
     /// Other names (hard links) of the old file, under which the old contents remain.
     Links {
-        /// How many other names there are.
+        /// The number of other names.
         others: u64,
     },
 }
@@ -55,15 +56,18 @@ pub enum Unkept {
 impl fmt::Display for Unkept {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Unkept::Owner { was, is } => write!(f, "its owner was {was} and is {is} now; only root can keep another owner"),
-            Unkept::Group { was, is } => write!(f, "its group was {was} and is {is} now, with no more permissions than other users have"),
-            Unkept::Links { others: 1 } => write!(f, "one other name of the old file (a hard link) keeps the old contents"),
-            Unkept::Links { others } => write!(f, "{others} other names of the old file (hard links) keep the old contents"),
+            Unkept::Owner { was, is } => {
+                write!(f, "its owner was {was} and is now {is}; only root can keep the owner of another user's file")
+            }
+            Unkept::Group { was, is } => write!(f, "its group was {was} and is now {is}, with no more permissions than other users have"),
+            Unkept::Links { others: 1 } => write!(f, "another name of the old file (a hard link) still has the old contents"),
+            Unkept::Links { others } => write!(f, "{others} other names of the old file (hard links) still have the old contents"),
         }
     }
 }
 
-/// A new file that has not taken its name yet. If this value is dropped, the new file is removed.
+/// A new file under a temporary name. [`commit`](Self::commit) gives the file its final name. If
+/// the `Replacement` is dropped, the file is removed.
 #[derive(Debug)]
 pub struct Replacement {
     /// The path as it was given.
@@ -85,12 +89,12 @@ enum Identity {
 }
 
 impl Replacement {
-    /// Creates an empty temporary file beside `path`, with the owner, group and permissions of the
-    /// file at `path`, or with the usual ones if there is no such file.
+    /// Creates an empty temporary file in the folder of `path`. The new file has the owner, group
+    /// and permissions of the file at `path`, or the usual ones if there is no such file.
     ///
     /// # Errors
-    /// Returns an error if the file at `path` is not the expected one, is not a regular file, or is
-    /// read-only. It is also an error if the folder cannot be written.
+    /// Returns an error if the file at `path` differs from `expected`, is not a regular file, or is
+    /// read-only. Also returns an error if the folder cannot be written.
     pub fn begin(path: impl AsRef<Path>, expected: Expected<'_>) -> Result<Replacement, FileError> {
         let name = path.as_ref();
         let failed = |cause| write_error(name, cause);
@@ -126,10 +130,10 @@ impl Replacement {
     /// of the old file that the new one could not take over.
     ///
     /// # Errors
-    /// Returns an error if the file cannot be written, or if the name no longer leads to the
-    /// expected file. In both cases, the old file is unchanged. A third error is that the system
-    /// cannot confirm that the new name is on the disk. The new file then has its name, but may be
-    /// gone after a power cut.
+    /// Returns an error if the file cannot be written, or if the file under its name is no longer
+    /// the expected one. In both cases, the old file is unchanged. Also returns an error if the
+    /// system cannot confirm that the new name is on the disk. In that case, the new file has its
+    /// name, but may be gone after a power cut.
     pub fn commit(self) -> Result<Vec<Unkept>, FileError> {
         let (file, unkept) = self.commit_locked()?;
         // Closing the file would not always unlock it. A child process that another thread is just
@@ -175,7 +179,7 @@ impl Replacement {
 }
 
 /// Gives the new file the name of the old one. Returns `None` if the name no longer leads to the
-/// old file. In that case, the file that has the name keeps it.
+/// old file. In that case, the name stays with the file that has it now.
 fn take_name_of(old: &Metadata, new: NamedTempFile, path: &Path) -> io::Result<Option<File>> {
     let is_old = |path: &Path| std::fs::symlink_metadata(path).is_ok_and(|there| is_same(old, &there));
     match exchange(new.path(), path) {
@@ -192,7 +196,10 @@ fn take_name_of(old: &Metadata, new: NamedTempFile, path: &Path) -> io::Result<O
     if let Err(error) = exchange(new.path(), path) {
         // Another program's file now has the temporary name, and must not be removed.
         let kept = new.keep().map_or_else(|error| error.file.path().to_owned(), |(_, kept)| kept);
-        let problem = format!("another program put a file in its place, which could not be put back ({error}); it is {}", kept.display());
+        let problem = format!(
+            "another program replaced the file at the same time, and its file could not be moved back ({error}); it is now {}",
+            kept.display()
+        );
         return Err(io::Error::other(problem));
     }
     if !is_at(new.as_file(), new.path())? {
@@ -204,8 +211,8 @@ fn take_name_of(old: &Metadata, new: NamedTempFile, path: &Path) -> io::Result<O
 }
 
 /// Checks whether a file could now be written at `path`, so that a long run can fail early. The
-/// check also removes temporary files that killed processes of this user left in the folder. These
-/// are unlocked regular files with names like those of our temporary files.
+/// check also removes temporary files that killed processes of this user left in the folder. Such
+/// files are regular and not locked, and their names have the form of this crate's temporary files.
 ///
 /// # Errors
 /// Returns the same errors as [`Replacement::begin`].
@@ -233,18 +240,17 @@ pub fn open_regular(path: impl AsRef<Path>) -> io::Result<File> {
 /// file, is an error.
 fn resolve(name: &Path) -> Result<PathBuf, FileError> {
     let Ok(metadata) = std::fs::symlink_metadata(name) else { return Ok(name.to_owned()) };
-    let path = if metadata.is_symlink() {
-        std::fs::canonicalize(name).map_err(|cause| match cause.kind() {
-            io::ErrorKind::NotFound => FileError::Dangling { path: name.to_owned() },
-            _ => write_error(name, cause),
-        })?
-    } else {
-        name.to_owned()
-    };
-    match std::fs::metadata(&path) {
-        Ok(metadata) if !metadata.is_file() => Err(FileError::NotAFile { path: name.to_owned() }),
-        _ => Ok(path),
+    // A link to a pipe, such as /dev/stdout, has no canonical name.
+    if std::fs::metadata(name).is_ok_and(|target| !target.is_file()) {
+        return Err(FileError::NotAFile { path: name.to_owned() });
     }
+    if !metadata.is_symlink() {
+        return Ok(name.to_owned());
+    }
+    std::fs::canonicalize(name).map_err(|cause| match cause.kind() {
+        io::ErrorKind::NotFound => FileError::Dangling { path: name.to_owned() },
+        _ => write_error(name, cause),
+    })
 }
 
 fn old(path: &Path) -> io::Result<Option<Metadata>> {
@@ -268,9 +274,9 @@ fn check_writable(name: &Path, path: &Path, old: &Metadata) -> Result<(), FileEr
     }
 }
 
-/// Makes an error without the name of the temporary file, which the library for temporary files
-/// adds. This also loses the system's error code. To get the code for a missing folder, the folder
-/// is looked up again.
+/// Makes an error that does not show the name of the temporary file, which the library for
+/// temporary files adds to its errors. Such an error has no error code of the system. To get the
+/// code for a missing folder, this function looks up the folder again.
 fn write_error(path: &Path, cause: io::Error) -> FileError {
     let again = |kind| std::fs::metadata(folder_of(path)).err().filter(|again| again.kind() == kind);
     let cause = match cause.raw_os_error() {
@@ -281,8 +287,8 @@ fn write_error(path: &Path, cause: io::Error) -> FileError {
 }
 
 /// A new, locked temporary file. If the file will replace another file, only its owner can read it
-/// until it has the permissions of the old file. Otherwise the file has the usual permissions from
-/// the start.
+/// until it has the permissions of the old file. If there is no other file, the new file has the
+/// usual permissions from the start.
 fn temporary(folder: &Path, is_new: bool) -> io::Result<NamedTempFile> {
     loop {
         let mut builder = tempfile::Builder::new();
@@ -309,8 +315,8 @@ fn is_temporary(name: &str) -> bool {
     random.is_some_and(|random| random.len() == RANDOM && random.bytes().all(|byte| byte.is_ascii_alphanumeric()))
 }
 
-/// Removes temporary files that killed processes certainly left behind. `ours` is a file of this
-/// process.
+/// Removes temporary files that killed processes certainly left behind. `ours` is a file that this
+/// process has created.
 fn remove_leftovers(folder: &Path, ours: &File) {
     let (Ok(entries), Ok(ours)) = (std::fs::read_dir(folder), ours.metadata()) else { return };
     for entry in entries.flatten() {

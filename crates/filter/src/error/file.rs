@@ -29,8 +29,8 @@ pub enum FileError {
         /// The file.
         path: PathBuf,
     },
-    /// The file cannot be written. A file that it would have replaced is unchanged. If the file was
-    /// being updated in place, it is unknown how much of the update is on the disk.
+    /// The file cannot be written. If the file was to be replaced, the old file is unchanged. If
+    /// the file was being updated in place, it is unknown how much of the update is on the disk.
     Write {
         /// The file.
         path: PathBuf,
@@ -52,8 +52,8 @@ pub enum FileError {
         /// The file.
         path: PathBuf,
     },
-    /// After the file was opened, it was removed, or another file took its name. A file that now
-    /// has the name is unchanged; data written to the opened file is lost.
+    /// The open file was removed, or another file took its name. Data written to the open file is
+    /// lost. The other file is unchanged.
     Replaced {
         /// The file.
         path: PathBuf,

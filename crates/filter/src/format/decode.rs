@@ -78,7 +78,7 @@ pub(crate) fn check_checksum(expected: u64, found: u64) -> Result<(), FormatErro
     if expected == found { Ok(()) } else { Err(FormatError::PayloadChecksum { expected, found }) }
 }
 
-/// Reserves room for the words in another `bytes` bytes; an error reports `total` bytes.
+/// Reserves memory for the words in another `bytes` bytes; an error reports `total` bytes.
 pub(super) fn reserve(words: &mut Vec<u64>, bytes: u64, total: u64) -> Result<(), FormatError> {
     let more = usize::try_from(bytes / 8).ok();
     let reserved = more.and_then(|more| words.try_reserve_exact(more).ok());

@@ -18,8 +18,8 @@ const UNFINISHED: u32 = 1 << 6;
 /// The flag of a filter that is the result of a union.
 pub(crate) const MERGED: u32 = 1;
 
-/// The flag of an intersection, which is set together with [`MERGED`]. The field after the layout's
-/// parameters has the number of offers that certainly do not belong to the intersection's items.
+/// The flag of an intersection, which is set together with [`MERGED`]. A field after the layout's
+/// parameters then stores how many offers certainly do not belong to the intersection's items.
 pub(crate) const INTERSECTION: u32 = 32;
 
 /// Where each field starts; docs/FORMAT.md explains the fields.
@@ -130,7 +130,7 @@ impl Fields {
         check_field(name, self.u64(offset), Expected::Within(lowest, highest))
     }
 
-    /// Checks that unused bytes are 0. Then two equal values are written as the same bytes, and
+    /// Checks that unused bytes are 0. This ensures that equal values have equal bytes, and that
     /// later versions of the format can use these bytes.
     pub(crate) fn check_zero(&self, start: usize, end: usize) -> Result<(), FormatError> {
         let zero = self.0[start..end].iter().all(|byte| *byte == 0);

@@ -7,8 +7,8 @@ use crate::hash::Seed;
 use crate::ids::FileKind;
 use core::ops::Range;
 
-/// The fields of a file's header that all kinds have. Use it in programs that inspect files without
-/// opening them as filters. docs/FORMAT.md explains the fields of each kind.
+/// The header fields that files of every kind have. Use this type in programs that inspect files
+/// without opening them as filters. docs/FORMAT.md explains the fields of each kind.
 ///
 /// ```
 /// use truebloom::{BloomFilter, FileHeader, FileKind};
@@ -38,7 +38,7 @@ impl FileHeader {
     pub const BYTES: u64 = HEADER_BYTES as u64;
 
     /// The header at the start of these bytes; for a compressed file, the header of the original
-    /// file. The values of the fields are not checked for the kind.
+    /// file. This method does not check whether the values of the fields are valid for the kind.
     ///
     /// # Errors
     /// Returns an error if the bytes are not a header of this version, or if the header is damaged
@@ -58,7 +58,7 @@ impl FileHeader {
         if self.fields.is_unfinished() { Err(FormatError::Unfinished) } else { Ok(()) }
     }
 
-    /// Returns an error unless the two headers can belong to two states of one filter: the numbers
+    /// Returns an error if the two headers cannot belong to two states of one filter. The numbers
     /// of bits and probes can change only in a filter that grows.
     pub(crate) fn check_states(old: &[u8], new: &[u8]) -> Result<(), FormatError> {
         let (old, new) = (FileHeader::plain(old)?, FileHeader::plain(new)?);
@@ -100,7 +100,7 @@ impl FileHeader {
         self.fields.seed()
     }
 
-    /// How often keys were offered, repeats included; for sketches, the sum of all counts.
+    /// The number of keys offered, repeats included; for sketches, the sum of all counts.
     #[must_use]
     pub fn offered(&self) -> u64 {
         self.fields.u64(at::OFFERED)
@@ -121,9 +121,9 @@ impl FileHeader {
 }
 
 impl FormatError {
-    /// If the error is about one field, the range of bytes that this field takes in the header.
-    /// `header` is the beginning of the file, because the positions of some fields depend on the
-    /// file's kind.
+    /// The range of bytes in the header that the invalid field takes, or `None` if the error is not
+    /// about one field. `header` is the beginning of the file. It is needed because the positions
+    /// of some fields depend on the file's kind.
     #[must_use]
     pub fn header_bytes(&self, header: &[u8]) -> Option<Range<u64>> {
         let range = match *self {

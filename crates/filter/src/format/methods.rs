@@ -1,7 +1,7 @@
 //! The methods of all types that can be saved in files.
 
-/// Defines the methods that write. The macro adds the documentation before the type to that of
-/// `to_bytes`.
+/// Defines the methods that write. The macro's caller passes an introduction to the documentation
+/// of `to_bytes` before the type.
 macro_rules! writes_files {
     ($(#[$of_bytes:meta])* [$($generics:tt)*] $type:ty) => {
         impl<$($generics)*> $type {
@@ -16,8 +16,9 @@ macro_rules! writes_files {
 
             /// A part of the value's file: `length` bytes from `start` on, or fewer at the end of
             /// the file. Use this to send a file in parts. The time is linear in the length of the
-            /// part. But the header (the first 256 bytes) has a checksum of the whole file. So if
-            /// the part includes bytes of the header, the time is linear in the length of the file.
+            /// part. If the part includes some of the first 256 bytes, the time is linear in the
+            /// length of the file, because these bytes are the header, which has a checksum of the
+            /// whole file.
             ///
             /// # Errors
             /// Returns an error if the memory for the part cannot be allocated.
@@ -36,7 +37,7 @@ macro_rules! writes_files {
             }
 
             /// Writes the value's file to the beginning of `bytes`, where it can be viewed or
-            /// stored, and returns its length. This allocates no memory for a copy of the file.
+            /// stored, and returns its length. No memory is allocated for a copy of the file.
             ///
             /// # Errors
             /// Returns an error if `bytes` is shorter than [`encoded_bytes`](Self::encoded_bytes).
@@ -55,13 +56,13 @@ macro_rules! writes_files {
             /// A reader of the path sees either the whole old file or the whole new file, even
             /// after a power cut. The bytes are written to a temporary file in the same folder and
             /// flushed to the disk, and then this file takes the name. A symbolic link is followed,
-            /// and the file that it points to is replaced. This allocates no memory for a copy of
-            /// the file.
+            /// and the file that it points to is replaced. No memory is allocated for a copy of the
+            /// file.
             ///
             /// # Errors
-            /// Returns an error if the file is read-only or cannot be written. It is also an error
-            /// if the name belongs to something other than a file: a folder, a device, a pipe, or a
-            /// link that leads nowhere.
+            /// Returns an error if the file is read-only or cannot be written. Also returns an
+            /// error if the name belongs to something other than a file: a folder, a device, a
+            /// pipe, or a link that leads nowhere.
             #[cfg(feature = "fs")]
             pub fn save(&self, path: impl AsRef<std::path::Path>) -> Result<(), $crate::FileError> {
                 $crate::format::save(self, path.as_ref())
@@ -80,20 +81,20 @@ macro_rules! writes_files {
     };
 }
 
-/// Defines the methods that read. The macro adds the documentation before the type to that of
-/// `from_bytes`.
+/// Defines the methods that read. The macro's caller passes an introduction to the documentation of
+/// `from_bytes` before the type.
 macro_rules! reads_files {
     ($(#[$of_bytes:meta])* [$($generics:tt)*] $type:ty) => {
         impl<$($generics)*> $type {
             /// Reads a value from these bytes, which must be exactly one file, with nothing after
             /// it.
             ///
-            /// This is safe for bytes from any source: invalid bytes are an error, and the memory
-            /// needed is a small multiple of their length. For a [compressed](crate::wire) file, it
-            /// is a small multiple of the expanded length, which is at most
-            /// [1,024](crate::wire::MOST_EXPANSION) times the compressed length. The checksums
-            /// detect damage, but not deliberate changes. The time is linear in the length of the
-            /// expanded bytes.
+            /// This method is safe for bytes from any source: invalid bytes are an error, and the
+            /// memory needed is a small multiple of their length. For a [compressed](crate::wire)
+            /// file, the memory needed is a small multiple of the expanded length. The expanded
+            /// length is at most [1,024](crate::wire::MOST_EXPANSION) times the compressed length.
+            /// The checksums detect damage, but not deliberate changes. The time is linear in the
+            /// length of the expanded bytes.
             $(#[$of_bytes])*
             ///
             /// # Errors
@@ -106,9 +107,9 @@ macro_rules! reads_files {
             /// Reads a value from a stream, up to the value's last byte. For files, use
             /// [`open`](Self::open), which also checks that nothing follows the value.
             ///
-            /// This is safe for streams from any source, like [`from_bytes`](Self::from_bytes): the
-            /// memory needed is at most a small multiple of the expanded length of the stream, plus
-            /// 8 MiB.
+            /// This method is safe for streams from any source, like
+            /// [`from_bytes`](Self::from_bytes): the memory needed is at most a small multiple of
+            /// the expanded length of the stream, plus 8 MiB.
             ///
             /// # Errors
             /// Returns an error if the stream fails or ends too early, if its bytes are not a file
@@ -119,12 +120,12 @@ macro_rules! reads_files {
             }
 
             /// Reads a file. The memory needed is about the length of the file. A filter that grows
-            /// needs twice the length, a [compressed](crate::wire) file twice the expanded length,
-            /// and a sketch's list of keys a small multiple of its length.
+            /// needs twice as much. A [compressed](crate::wire) file needs twice its expanded
+            /// length. A sketch's list of keys needs a small multiple of the list's length.
             ///
             /// # Errors
             /// Returns an error if the file cannot be read, is not a file of this type, is damaged,
-            /// or is followed by other bytes. It is also an error if the memory cannot be
+            /// or is followed by other bytes. Also returns an error if the memory cannot be
             /// allocated.
             #[cfg(feature = "fs")]
             pub fn open(path: impl AsRef<std::path::Path>) -> Result<Self, $crate::FileError> {
@@ -146,22 +147,22 @@ macro_rules! reads_files {
     };
 }
 
-/// Defines the methods that make views of bytes. The macro adds the documentation before the types
-/// to that of `view`.
+/// Defines the methods that make views of bytes. The macro's caller passes an introduction to the
+/// documentation of `view` before the types.
 macro_rules! views_files {
     ($(#[$of_view:meta])* [$($generics:tt)*] $type:ty, [$($bytes:tt)*] $view:ty, $mapped:ty) => {
         impl<$($generics)*> $type {
             /// A view of the value in these bytes, without a copy. A view answers the same queries
-            /// as the value itself. Opening it reads only the header, in well under a microsecond.
-            /// The bytes must be exactly one file, with nothing after it, and need no alignment.
-            /// `bytes` can be a slice, a `static` from `include_bytes!`, a vector, an `Arc<[u8]>`,
-            /// or a mapped file.
+            /// as the value itself. Making a view reads only the header, in well under a
+            /// microsecond. The bytes must be exactly one file, with nothing after it, and need no
+            /// alignment. `bytes` can be a slice, a `static` from `include_bytes!`, a vector, an
+            /// `Arc<[u8]>`, or a mapped file.
             ///
             /// The header and its checksum are verified; nothing else is read. Values that are
             /// computed from the bits, such as the filter's own rate, are available only after
             /// `verify_bytes`. Like [`from_bytes`](Self::from_bytes), this is safe for bytes from
-            /// any source. If the bytes change while the view exists, answers can change, but
-            /// nothing else happens.
+            /// any source. If the bytes change while the view exists, the answers can change, and
+            /// there is no other effect.
             ///
             /// # Errors
             /// Returns an error if the bytes are not a file of this type, if the header is damaged,
@@ -171,9 +172,9 @@ macro_rules! views_files {
                 $crate::format::view::<Self, B>(bytes)
             }
 
-            /// A [`view`](Self::view) of the file at the beginning of these bytes. Other bytes may
-            /// follow it. Use it for a filter inside a larger file. The view's `encoded_bytes` says
-            /// where the filter ends.
+            /// Like [`view`](Self::view), for a file at the beginning of `bytes`. Use this method
+            /// for a filter inside a larger file: other bytes may follow the filter. The view's
+            /// `encoded_bytes` says where the filter ends.
             ///
             /// # Errors
             /// Returns the same errors as [`view`](Self::view), but other bytes may follow the
@@ -184,12 +185,12 @@ macro_rules! views_files {
         }
 
         #[cfg(feature = "mmap")]
-        #[allow(unsafe_code, reason = "to map a file is to promise that it does not change")]
+        #[allow(unsafe_code, reason = "mapping a file is sound only if the file does not change")]
         impl<$($generics)*> $type {
-            /// A [`view`](Self::view) of a file that is mapped into memory. Opening it reads only
-            /// the header and takes about a millisecond for a file of any size. All processes that
-            /// map the file share its memory. Only the parts that queries need are read from the
-            /// file.
+            /// Like [`view`](Self::view), for a file that is mapped into memory. Opening the file
+            /// this way reads only the header, and takes about a millisecond whatever the file's
+            /// size. All processes that map the file share its memory. Only the parts that queries
+            /// need are read from the file.
             ///
             /// # Safety
             /// The requirement of [`Mapped::open`]($crate::file::Mapped::open): while the file is

@@ -76,7 +76,9 @@ fn read_up_to(reader: &mut impl Read, mut buffer: &mut [u8]) -> io::Result<usize
             Ok(0) => break,
             // A faulty reader may claim more bytes than the buffer has; this must not cause a
             // panic.
-            Ok(count) => buffer = buffer.get_mut(count..).ok_or_else(|| io::Error::other("the reader returned more than was asked for"))?,
+            Ok(count) => {
+                buffer = buffer.get_mut(count..).ok_or_else(|| io::Error::other("the reader returned more bytes than were requested"))?
+            }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }

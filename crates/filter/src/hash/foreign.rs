@@ -8,10 +8,10 @@ use truebloom_math::mix;
 /// Adapts a hasher that implements the standard library's traits, such as `RandomState` or a hasher
 /// of another crate.
 ///
-/// Compared with the hashers of this crate, such a hasher has two drawbacks. Its hash has only 64
-/// bits, which raises the lowest possible rate to n/2^64; plans take this into account. And a
-/// filter with such a hasher cannot be saved, because the hasher has no number in the file format
-/// and does not guarantee stable output. So a filter of this type has no method `save`:
+/// Compared with the hashers of this crate, a foreign hasher has two drawbacks. Its hash has only
+/// 64 bits, so the lowest possible rate for n keys is n/2^64; plans take this limit into account.
+/// Filters with a foreign hasher cannot be saved, because the hasher has no number in the file
+/// format and does not guarantee stable output. Such filters therefore have no method `save`:
 ///
 /// ```compile_fail
 /// use truebloom::{BloomFilter, ForeignHasher};
@@ -28,21 +28,21 @@ use truebloom_math::mix;
 /// ```
 ///
 /// The proven rate holds only as far as the hasher behaves like a random function of the key's
-/// bytes. Many fast hashers do not.
+/// bytes, which many fast hashers do not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ForeignHasher<S> {
     hashers: S,
 }
 
 impl<S: BuildHasher> ForeignHasher<S> {
-    /// A hasher that computes each hash with a hasher built by `hashers`.
+    /// Makes a hasher from a `BuildHasher`.
     pub fn new(hashers: S) -> ForeignHasher<S> {
         ForeignHasher { hashers }
     }
 
     /// The hash of any value that implements `std::hash::Hash`, even if its type is not a
     /// [`Key`](crate::Key). Pass the hash to [`insert_hash`](crate::BloomFilter::insert_hash) and
-    /// [`contains_hash`](crate::BloomFilter::contains_hash) of filters with this hasher. This hash
+    /// [`contains_hash`](crate::BloomFilter::contains_hash) of filters with this hasher. The result
     /// differs from the hash of the same value as a key, because `Hash` adds lengths and
     /// terminators.
     ///
@@ -92,10 +92,11 @@ impl<S: BuildHasher + 'static> KeyHasher for ForeignHasher<S> {
     }
 }
 
-/// Makes a 128-bit hash from a 64-bit one. Both halves are functions of the same 64 bits, and
-/// distinct hashes stay distinct. The bits are mixed, because many hashers mix integers badly. If a
-/// hasher returned an integer unchanged and its bits were not mixed, a filter of 100 keys would
-/// have more than three times the planned rate. The constant is 2^64 over the golden ratio.
+/// Makes a 128-bit hash from a 64-bit one. Both halves of the hash are functions of the same 64
+/// bits, and distinct inputs give distinct hashes. The bits are mixed, because many hashers mix
+/// integers badly. If a hasher returned an integer unchanged and its bits were not mixed, a filter
+/// of 100 keys would have more than three times the planned rate. The constant is 2^64 over the
+/// golden ratio.
 #[inline]
 fn spread(hash: u64) -> KeyHash {
     KeyHash { h1: mix(hash), h2: mix(hash ^ 0x9e37_79b9_7f4a_7c15) }

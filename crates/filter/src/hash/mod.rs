@@ -21,13 +21,14 @@ use truebloom_math::mix;
 
 /// The hash of a key: two halves of 64 bits, which behave like random numbers.
 ///
-/// Positions are computed from the halves directly. [`mixed`](Self::mixed) makes a hash from any
-/// 128-bit number; [`from_uniform_bits`](Self::from_uniform_bits) accepts a number that is already
-/// a good hash. To use 64-bit hashes as keys, make a filter with the hasher [`Prehashed`]; its
-/// rates account for keys with equal hashes.
+/// Filters compute positions directly from the two halves. [`mixed`](Self::mixed) makes a hash from
+/// any 128-bit number; [`from_uniform_bits`](Self::from_uniform_bits) accepts a number that is
+/// already a good hash. To use 64-bit hashes as keys, make a filter with the hasher [`Prehashed`];
+/// its rates account for keys with equal hashes.
 ///
 /// To divide keys among several filters with one seed, use the low bits of the first half, or give
-/// each filter its own seed. With the high bits, the keys of one filter would share positions.
+/// each filter its own seed. Do not use the high bits of the hash: keys with the same high bits
+/// have similar positions.
 ///
 /// Filters with the same seed and hasher give a key the same hash, so a key can be hashed once and
 /// then offered to many filters of any size
@@ -56,7 +57,7 @@ impl KeyHash {
     /// constant bits, or a short hash. Distinct numbers have distinct hashes, and their positions
     /// behave like random ones. But there is no seed, so anyone who chooses the numbers also
     /// chooses the positions. The mixing is a Feistel network of two rounds, each of which applies
-    /// SplitMix64's finalizer twice. This takes about three nanoseconds.
+    /// SplitMix64's finalizer twice. Mixing a number takes about three nanoseconds.
     ///
     /// ```
     /// use truebloom::{BlockedBloomFilter, KeyHash};
@@ -143,10 +144,10 @@ pub(crate) fn check_alike<H: KeyHasher>(ours: &H, theirs: &H) -> Result<(), Merg
 /// [`Prehashed`] is for keys that are already 64-bit hashes.
 ///
 /// The trait is sealed, because a wrong implementation can break filters. If a hasher overstated
-/// the number of its bits, every rate would be wrong. If its methods disagreed, filters would lose
-/// keys. If two different hashers had the same seed, unions would lose keys. Wrap a custom hasher
-/// in [`ForeignHasher`], or pass 128-bit hashes with [`KeyHash::from_uniform_bits`] and
-/// [`insert_hash`](crate::BloomFilter::insert_hash).
+/// the number of its bits, every rate would be wrong. If two methods of a hasher returned different
+/// hashes for the same key, filters would lose keys. If two different hashers had the same seed,
+/// unions would lose keys. Wrap a custom hasher in [`ForeignHasher`], or pass 128-bit hashes with
+/// [`KeyHash::from_uniform_bits`] and [`insert_hash`](crate::BloomFilter::insert_hash).
 ///
 /// ```compile_fail,E0277
 /// use truebloom::{HasherId, KeyHash, KeyHasher, Seed};
@@ -171,8 +172,8 @@ pub trait KeyHasher: sealed::Sealed + 'static {
 
     /// The hash of more than eight bytes that are written in pieces. `write` is called once, with a
     /// function as its argument, and passes each piece to that function. The result equals
-    /// [`hash`](Self::hash) of all the bytes together. Only the hash of a [`ForeignHasher`] may
-    /// depend on where the pieces end.
+    /// [`hash`](Self::hash) of all the bytes together. For a [`ForeignHasher`], the result may be
+    /// another hash, which depends on the boundaries of the pieces.
     fn hash_pieces(&self, write: &mut Write<'_>) -> KeyHash;
 
     /// The hash of the eight little-endian bytes of a number; it equals [`hash`](Self::hash) of
@@ -183,8 +184,9 @@ pub trait KeyHasher: sealed::Sealed + 'static {
     }
 
     /// The same hashes as [`hash_number`](Self::hash_number) for many numbers, computed in parallel
-    /// if the hash function allows it. The first and the second halves are stored separately. The
-    /// shortest of the three slices determines how many numbers are hashed.
+    /// if the hash function allows it. The first halves of the hashes are written to `first`, and
+    /// the second halves to `second`. If the three slices have different lengths, the excess
+    /// elements are ignored.
     fn hash_numbers(&self, numbers: &[u64], first: &mut [u64], second: &mut [u64]) {
         one_by_one(self, numbers, first, second);
     }
@@ -193,7 +195,7 @@ pub trait KeyHasher: sealed::Sealed + 'static {
     fn id(&self) -> Option<HasherId>;
 
     /// The seed, or a fingerprint of the hasher if it does not reveal its seed. Hashers with equal
-    /// `id` and `seed` compute equal hashes. (If the seeds are fingerprints of good hashers, this
-    /// fails with a probability of 2^-128.)
+    /// `id` and `seed` compute equal hashes. The probability that two different good hashers have
+    /// the same fingerprint is 2^-128.
     fn seed(&self) -> Seed;
 }

@@ -8,8 +8,8 @@ use crate::key::{Key, Write};
 /// One of the hash functions that have a number in the file format, together with its seed. Only
 /// filters with this hasher can be saved.
 ///
-/// All of these functions have the same type, because a program learns only from the file which of
-/// them a filter needs. So `BloomFilter` without type arguments opens files with any of them.
+/// All of these functions have the same type, because only the file says which function a filter
+/// needs. `BloomFilter` without type arguments therefore opens files with any of these functions.
 /// Selecting the function costs one well-predicted branch per key.
 ///
 /// ```

@@ -13,8 +13,8 @@ use core::str::FromStr;
 ///
 /// The proven rate is a mean over seeds, for keys chosen without knowing the seed. Use a random
 /// seed, unless filters must be merged or compared, or a result must be reproducible.
-/// [`Display`](fmt::Display) writes the seed as hexadecimal digits. `{:?}` does not show it, to
-/// keep it out of logs: an attacker who knows the seed can choose keys that all pass.
+/// [`Display`](fmt::Display) writes the seed as hexadecimal digits. `{:?}` does not show the seed,
+/// to keep it out of logs: an attacker who knows the seed can choose keys that all pass.
 ///
 /// ```
 /// use truebloom::Seed;

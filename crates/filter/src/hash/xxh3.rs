@@ -17,8 +17,8 @@ pub(super) struct Xxh3 {
 
 impl Xxh3 {
     /// Prepares XXH3 for a seed. XXH3 has a seed of only 64 bits, so two seeds give the same hash
-    /// function with probability 2^-64. Otherwise their hashes are unrelated, whichever bits of the
-    /// seeds differ.
+    /// function with probability 2^-64. Two seeds with different hash functions give unrelated
+    /// hashes, whichever bits of the seeds differ.
     pub(super) fn new(seed: Seed) -> Xxh3 {
         let seed = mix(mix(seed.low().wrapping_add(0x9e37_79b9_7f4a_7c15)) ^ seed.high());
         Xxh3 { seed, of_eight: OfEight::new(seed) }
@@ -65,7 +65,7 @@ impl fmt::Debug for Xxh3 {
 }
 
 /// XXH3-128 of eight bytes, with a seed: the same arithmetic as the published algorithm for inputs
-/// of this length. For numbers, it needs neither memory accesses nor branches.
+/// of this length. Hashing a number this way needs neither memory accesses nor branches.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct OfEight {
     flip: u64,

@@ -54,7 +54,7 @@ file_kind! {
     CountMin = 6, "a Count-Min sketch", "`CountMin::open`, or `truebloom count query`", Spread;
     /// A Count-Min sketch whose rows are made from two hashes.
     TwoHashCountMin = 7, "a two-hash Count-Min sketch", "`TwoHashCountMin::open`, or `truebloom count query`", Spread;
-    /// A blocked recycling filter, of one phase.
+    /// A blocked recycling filter, which has one phase.
     RecyclingBlocked = 8, "a blocked recycling filter", "`BlockedRecyclingFilter::open`, or `truebloom dedup --state`", Lines;
     /// Many filters with the same plan.
     Pack = 9, "a pack of filters", "`Pack::open`", Spread;

@@ -10,8 +10,8 @@ pub(crate) use writer::{Take, Write};
 
 use alloc::vec::Vec;
 
-/// A value with canonical bytes. These bytes are the same in every process, on every platform, and
-/// in every language that writes files of this format.
+/// A value with canonical bytes. The canonical bytes of a value are the same in every process, on
+/// every platform, and in every language that writes files of this format.
 ///
 /// | key | bytes |
 /// |---|---|
@@ -26,9 +26,8 @@ use alloc::vec::Vec;
 ///
 /// Within a sequence, a tuple, a struct or an enum, the numbers in this table take 8 bytes, and a
 /// byte string begins with its length. So two different values of one type never have the same
-/// bytes. (A `dyn Key` is an exception, because it can have any type.) Within a larger key, the
-/// bytes of one value are never a prefix of the bytes of a different value of the same type.
-/// docs/FORMAT.md has the full definition.
+/// bytes, except for values of `dyn Key`, which can have any type. Within a larger key, the bytes
+/// of one value are never a prefix of the bytes of a different value of the same type.
 ///
 /// Values of different types can be the same key: `5u8`, `5u64` and `5i32`; `true` and `1`; `"a"`
 /// and `b"a"`; `-1i64` and `u64::MAX`; a `struct Url(String)` and its text. A number is the same
@@ -38,9 +37,10 @@ use alloc::vec::Vec;
 /// Hashing a key never allocates. Floating-point numbers are not keys, because only your program
 /// can decide which of them are the same key (`x.to_bits()` distinguishes 0.0 from -0.0).
 /// `std::hash::Hash` is not used, because it adds lengths and terminators that depend on the type.
-/// Both may change with any version of the standard library, so saved filters could become useless.
-/// For filters in memory, [`ForeignHasher::hash_one`](crate::ForeignHasher::hash_one) accepts
-/// values that implement `std::hash::Hash`.
+/// These additions may change with any version of the standard library, so saved filters could
+/// become useless. For filters in memory,
+/// [`ForeignHasher::hash_one`](crate::ForeignHasher::hash_one) accepts values that implement
+/// `std::hash::Hash`.
 ///
 /// # Types of your own
 /// Use `#[derive(Key)]`, with the feature `derive`, or write the implementation field by field:
@@ -70,14 +70,13 @@ use alloc::vec::Vec;
     note = "for any type with `std::hash::Hash`, in filters that are never saved: `truebloom::ForeignHasher::hash_one`"
 )]
 pub trait Key {
-    /// Writes the key as a part of a larger one: a number as its bytes, a byte string after its
-    /// length, and anything else part by part. A key that is not part of a larger one is hashed in
+    /// Writes the key as a part of a larger key: a number as its bytes, a byte string after its
+    /// length, and anything else part by part. A key that is not part of a larger key is hashed in
     /// the same form, unless [`key_bytes`](Self::key_bytes) returns a byte string.
     fn write_key(&self, to: &mut KeyWriter<'_>);
 
-    /// The key as a number, if it is a number of 8 bytes. Such keys are hashed in registers,
-    /// several of them in parallel. [`write_key`](Self::write_key) must then write exactly that
-    /// number.
+    /// The key as a number, if it is a number of 8 bytes. Several such keys are hashed in parallel,
+    /// in registers. [`write_key`](Self::write_key) must then write exactly that number.
     #[inline(always)]
     fn key_number(&self) -> Option<u64> {
         None
@@ -102,8 +101,8 @@ pub trait Key {
         None
     }
 
-    /// The bytes that are hashed. Use this method in tests, and to produce the same keys in other
-    /// programs; filters hash without this copy.
+    /// Returns the bytes that are hashed for this key. Use this method in tests, and to produce the
+    /// same keys in other programs; filters do not need this copy.
     ///
     /// ```
     /// use truebloom::Key;

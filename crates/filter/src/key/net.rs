@@ -43,7 +43,7 @@ impl Key for SocketAddrV4 {
     }
 }
 
-/// The address, the port, and the two other fields of such an address: flow information and scope.
+/// The address, the port, the flow information and the scope identifier.
 impl Key for SocketAddrV6 {
     #[inline]
     fn write_key(&self, to: &mut KeyWriter<'_>) {

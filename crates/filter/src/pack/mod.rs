@@ -17,13 +17,13 @@ use core::fmt;
 use record::record_words;
 
 /// Many small filters in one piece of memory, or in one file. Bits, probes, scheme, hasher, seed,
-/// capacity and rate are stored once. Each filter in the pack (a *member*) takes 64 bytes besides
-/// its bits, for its counts and two checksums.
+/// capacity and rate are stored once. The filters in a pack are its *members*. Besides its bits,
+/// each member takes 64 bytes for its counts and two checksums.
 ///
-/// [`get`](Self::get) returns a view of a member in a few nanoseconds; the view takes 64 bytes. The
-/// plan is made once. All members have the same seed, so a key needs to be hashed only once for all
-/// of them. For example, 10,000 filters of 5,000 keys each at 1% take 1.011 times the memory of
-/// their bits.
+/// [`get`](Self::get) returns a view of a member in a few nanoseconds; the view takes 64 bytes. A
+/// pack needs only one plan. All members have the same seed, so a key needs to be hashed only once
+/// for all of them. For example, 10,000 filters of 5,000 keys each at 1% take 1.011 times the
+/// memory of their bits.
 ///
 /// ```
 /// use truebloom::{BloomFilter, Pack};
@@ -64,8 +64,8 @@ impl<S: Scheme> Pack<S> {
         Pack::with_words(head, Vec::new())
     }
 
-    /// Adds a filter to the pack. Its bits and counts are copied, but not its label and its plan;
-    /// the member has the pack's plan.
+    /// Adds a filter to the pack. The filter's bits and counts are copied, but not its label and
+    /// its plan; the member has the pack's plan.
     ///
     /// # Errors
     /// Returns an error if the filter differs from the pack in bits, probes, scheme, hasher or

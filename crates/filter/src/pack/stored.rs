@@ -107,8 +107,7 @@ impl<S: Scheme, B: AsRef<[u8]> + Send + Sync> Pack<S, View<B>> {
         Ok(Pack { head: self.head, family: self.family, words: self.words })
     }
 
-    /// The number of bytes of the pack's file. Other data may follow it in the bytes that are
-    /// viewed.
+    /// The number of bytes of the pack's file. Other data may follow the file in the viewed bytes.
     pub fn encoded_bytes(&self) -> u64 {
         HEADER_BYTES as u64 + 8 * self.words.len() as u64
     }

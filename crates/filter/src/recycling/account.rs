@@ -30,15 +30,15 @@ pub struct Stats {
 /// How many new items were reported as seen because the filter cannot distinguish them from
 /// repeats.
 ///
-/// An item counts at most once per cycle, when it is first offered. (With two phases, it counts at
-/// most once while it is remembered.) Its later offers in that time are also reported as seen, but
-/// do not count.
+/// Each item is counted at most once per cycle, at its first offer. With two phases, each item is
+/// counted at most once while it is remembered. Later offers of the item are also reported as seen,
+/// but not counted again.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct WrongDrops {
-    /// An estimate of the number of wrong drops. Over seeds, the estimate has the same mean as the
-    /// number itself. The estimate may be higher than the number of items that were reported as
-    /// seen.
+    /// An estimate of the number of wrong drops. The estimate is unbiased: over seeds, its mean is
+    /// equal to the mean of the true number. The estimate may be higher than the number of items
+    /// that were reported as seen.
     pub expected: f64,
     /// An upper bound on the number of wrong drops, which holds with the requested confidence. The
     /// bound is never higher than the number of items that were reported as seen.
@@ -58,8 +58,8 @@ pub struct Counts {
     /// stop growing once it is 2^53 times as large as its terms.
     pub(super) odds: f64,
     pub(super) odds_of_cycle: f64,
-    /// If the filter was shared by threads: the largest number of bits by which they have exceeded
-    /// the limit of a phase.
+    /// The largest number of bits by which threads have exceeded the limit of a phase; `None` if no
+    /// threads have shared the filter.
     pub(super) overfill: Option<u64>,
 }
 
@@ -96,12 +96,12 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
     }
 
     /// An upper bound on [`fpr`](Self::fpr) at the moment when an item is offered, for every
-    /// stream. If threads have shared the filter, the bound holds from now on.
+    /// stream. If threads have shared the filter, the bound applies to offers from now on.
     pub fn worst_fpr(&self) -> f64 {
         (self.memory.worst_rate(&self.policy, self.counts.overfill.unwrap_or(0)) * (1.0 + self.rounding())).min(1.0)
     }
 
-    /// The sum of `rho / (1 - rho)` over all items that were reported as new. Here rho is the
+    /// The sum of `rho / (1 - rho)` over all items that were reported as new. Here, `rho` is the
     /// filter's rate just before the item was inserted. Under the conditions of
     /// [`wrong_drops`](Self::wrong_drops), this sum has the same mean as the number of new items
     /// that were reported as seen. The sum does not include items that threads offered to an
@@ -110,17 +110,18 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
         self.counts.odds + self.counts.odds_of_cycle
     }
 
-    /// An estimate of how many new items of this stream were reported as seen, and an upper bound
-    /// that holds with this confidence at all times of the stream. The estimate has the same mean
-    /// as the true number.
+    /// An estimate of the number of new items that were reported as seen, with an upper bound. With
+    /// the given confidence, the upper bound holds at all times of the stream. The estimate has the
+    /// same mean as the true number.
     ///
     /// The bound is proven ([`truebloom_math::freedman`]) for every stream that was chosen
     /// independently of the seed. With [`Seeds::Kept`], a forgotten item that returns does not
-    /// behave like a new item: if the stream is repeated, its errors are repeated, too. The result
-    /// is then `None` as soon as something has been forgotten. The result is also `None` for
-    /// filters that are so small that their worst rate is nearly 1. For filters that threads have
-    /// shared, the result is `None` because their rates at the moments of the offers are unknown.
-    /// Equal 128-bit hashes add at most `new^2 / 2^129` wrong drops on average.
+    /// behave like a new item: if the stream is repeated, its errors are repeated, too. With
+    /// [`Seeds::Kept`], the result is therefore `None` as soon as something has been forgotten. The
+    /// result is also `None` for filters that are so small that their worst rate is nearly 1. For
+    /// filters that threads have shared, the result is `None` because their rates at the moments of
+    /// the offers are unknown. Equal 128-bit hashes add at most `new^2 / 2^129` wrong drops on
+    /// average.
     ///
     /// # Errors
     /// Returns an error if the confidence is not strictly between 0 and 1, or if more than 2^53
@@ -146,8 +147,9 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
     /// number of new items, including those that were wrongly dropped. `None` before the first new
     /// item, and for filters that threads have shared.
     ///
-    /// If the new items of a stream come independently of the fill, this rate converges to the
-    /// long-run average of the design. Popular items that return after each recycle raise the rate.
+    /// If the arrival of new items does not depend on the fill, this rate converges to the long-run
+    /// average rate of the filter's design. Popular items that return after each recycle raise the
+    /// rate.
     pub fn average_fpr(&self) -> Option<f64> {
         let expected = self.compensator();
         (self.counts.new > 0 && self.counts.overfill.is_none()).then(|| expected / (self.counts.new as f64 + expected))
@@ -159,9 +161,9 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
         self.policy.seeds == Seeds::Kept && self.counts.cycles > kept_until
     }
 
-    /// A bound on the relative error of a computed rate. The rate has three terms. None of them is
-    /// larger than the result, and each has `2 (k + 1)` rounding errors. A few more operations add
-    /// to the error.
+    /// A bound on the relative error of a computed rate. The rate has three terms, each of which is
+    /// at most as large as the result, and has `2 (k + 1)` rounding errors. A few more operations
+    /// add to the error.
     fn rounding(&self) -> f64 {
         (3.0 * f64::from(self.probes()) + 8.0) * f64::EPSILON
     }

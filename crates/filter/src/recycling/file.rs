@@ -1,5 +1,5 @@
-//! Recycling filters as bytes, streams and files. Their files contain the whole state, even in the
-//! middle of a cycle.
+//! Recycling filters as bytes, streams and files. The file of a recycling filter contains its whole
+//! state, even in the middle of a cycle.
 
 use super::RecyclingFilter;
 use super::memory::Layout;
@@ -23,9 +23,9 @@ writes_files! {
 
 reads_files! {
     ///
-    /// The type determines the scheme or layout: `let seen: RecyclingFilter =
-    /// RecyclingFilter::from_bytes(&bytes)?` has the standard scheme. A file with another scheme is
-    /// then an error.
+    /// The type determines the scheme or layout. For example, `let seen: RecyclingFilter =
+    /// RecyclingFilter::from_bytes(&bytes)?` reads a filter with the standard scheme. For a file
+    /// with another scheme, this call returns an error.
     [S: Layout] RecyclingFilter<PortableHasher, S>
 }
 

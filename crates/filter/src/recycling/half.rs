@@ -41,7 +41,7 @@ impl<K: Backing> Half<K> {
         scheme.positions(self.salt.apply(hash)).take(first).for_each(|position| prefetch(&self.bits.words()[..], position >> 6));
     }
 
-    /// Those positions of a key at which bits are not set, without duplicates.
+    /// The distinct positions of a key whose bits are not set.
     pub(super) fn unset(&self, scheme: &impl Scheme, hash: KeyHash) -> Vec<u64> {
         let is_set = self.bits.getter();
         let mut unset: Vec<u64> = scheme.positions(self.salt.apply(hash)).filter(|position| !is_set(*position)).collect();

@@ -9,7 +9,7 @@ use super::{Phases, Policy, Seeds, Trigger};
 use crate::arch::{AlignedWords, LANES};
 use crate::backing::{Backing, Counted, Owned, Uncounted, Writable};
 use crate::bits::{Bits, words_for};
-use crate::bulk::Answers;
+use crate::bulk::{ASKED_AHEAD, Answers};
 use crate::error::{BuildError, Expected, FormatError};
 use crate::format::{Fields, at, check_field};
 use crate::hash::{KeyHash, Salt};
@@ -176,8 +176,7 @@ impl<S: FillScheme, K: Backing> Memory<K> for Halves<S, K> {
     fn prefetch(&self, hash: KeyHash) {
         self.active.prefetch(&self.scheme, hash, usize::MAX);
         if let Some(frozen) = &self.frozen {
-            // For a new item, the lookup in the frozen phase ends after about two probes.
-            frozen.prefetch(&self.scheme, hash, 2);
+            frozen.prefetch(&self.scheme, hash, ASKED_AHEAD);
         }
     }
 
@@ -296,8 +295,9 @@ fn half<K: Counted>(words: K::Words, bits: u64, salt: Salt) -> Result<Half<K>, F
 }
 
 impl<S: FillScheme, K: Writable> Halves<S, K> {
-    /// Sets the bits of an item in the active phase. Returns how many of them were not set before,
-    /// and whether the frozen phase contains the item (which is checked only if it matters).
+    /// Sets the bits of an item in the active phase. Returns the number of bits that were not set
+    /// before, and whether the frozen phase contains the item; this is checked only if the caller's
+    /// result depends on it.
     #[inline]
     fn set(&mut self, hash: KeyHash) -> (u64, bool) {
         let Some(frozen) = &self.frozen else { return (self.active.insert(&self.scheme, hash), false) };
@@ -320,15 +320,15 @@ impl<S: FillScheme, K: Writable> Halves<S, K> {
 }
 
 impl<S: FillScheme, K: Writable> Halves<S, K> {
-    /// Whether an item may end the phase, when this many items have entered it.
+    /// Whether the next item may end the phase, after this many items have entered it.
     fn may_end(&self, items: u64, policy: &Policy, counts: &Counts) -> bool {
         let most_ones = self.active.ones().saturating_add(items.saturating_mul(self.scheme.probes().into()));
         most_ones > policy.sigma || policy.insertions.is_some_and(|most| counts.items.saturating_add(items) >= most)
     }
 
-    /// Inserts the present group into the only phase. None of its items may end the phase. Returns
-    /// one bit per item, which is set if the item was new. There is no branch on whether an item is
-    /// new, because it would be mispredicted every other time.
+    /// Inserts the present group into a filter with one phase. No item of the group may end the
+    /// phase. Returns one bit per item, which is set if the item was new. There is no branch on
+    /// whether an item is new, because it would be mispredicted every other time.
     ///
     /// Between two items, one later item is hashed, and the bits of another are prefetched, so that
     /// hashing and memory accesses always overlap.
@@ -367,8 +367,8 @@ impl<S: FillScheme, K: Counted> Halves<S, K> {
         Halves { scheme, seeds, active, frozen, both: K::keep(both), frozen_rate: K::keep(frozen_rate) }
     }
 
-    /// The result of [`pass_rate`], for `active` bits set in the active phase and `both` set in
-    /// both phases.
+    /// The pass rate with `active` set bits in the active phase, and `both` bits set in both
+    /// phases.
     #[inline]
     fn rate_at(&self, active: u64, both: u64) -> f64 {
         let frozen_rate = self.frozen.as_ref().map(|_| *K::kept(&self.frozen_rate));

@@ -34,7 +34,7 @@ impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
     /// then full, the filter recycles.
     ///
     /// Time: one hash and k probes, or up to twice as many probes with two phases. A recycle takes
-    /// time linear in the bits, which is little per item of a cycle.
+    /// time linear in the bits, which is a small cost per item when spread over a cycle.
     #[inline]
     pub fn check_and_insert<Q: Key + ?Sized>(&mut self, key: &Q) -> Seen {
         self.check_and_insert_hash(self.hash(key))
@@ -73,8 +73,8 @@ impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
 
     /// Returns true if offering this key next would raise the fill above
     /// [`sigma`](super::Policy::sigma) and so end the active phase. Use this in programs that must
-    /// stop before anything is forgotten. Recycles that are due to the number of insertions or to
-    /// age are not predicted.
+    /// stop before anything is forgotten. Recycles that are caused by the number of insertions, or
+    /// by age, are not predicted.
     ///
     /// ```
     /// use truebloom::recycling::RecyclingFilter;
@@ -102,9 +102,10 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
         self.memory.prefetch(hash);
     }
 
-    /// Returns true if the key is remembered. This is always true for items that were offered since
-    /// the last recycle (with two phases, since the second-to-last recycle). For other keys it is
-    /// true with a probability of [`fpr`](Self::fpr).
+    /// Returns true if the key is remembered. The answer is always true for items that were offered
+    /// since the last recycle. With two phases, it is always true for items that were offered since
+    /// the second-to-last recycle. For other keys, the answer is true with a probability of
+    /// [`fpr`](Self::fpr).
     #[inline]
     pub fn contains<Q: Key + ?Sized>(&self, key: &Q) -> bool {
         self.contains_hash(self.hash(key))

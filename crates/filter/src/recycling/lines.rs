@@ -22,12 +22,12 @@ use truebloom_math::{Law, MAX_BLOCKED_PROBES};
 /// filter needs a few more bits.
 ///
 /// The number of set bits does not determine the rate of such a filter, because some lines get more
-/// items than others. The filter's own rate is the mean over its lines of `(ones / 512)^probes`.
+/// items than others. The filter's own rate is the mean of `(ones / 512)^probes` over its lines.
 /// Every new item updates this rate, in integer arithmetic ([`Weights`]). The filter recycles as
 /// soon as the rate exceeds [`sigma`](Policy::sigma), which can be 1e-15 to 0.999.
 ///
-/// A blocked recycling filter has up to 32 probes and one phase, and retains no item after a
-/// recycle, because no law is known for other designs. [`BlockedDesign`] models such filters.
+/// A blocked recycling filter has one phase and up to 32 probes, and does not retain any item after
+/// a recycle. No law is known for other designs. [`BlockedDesign`] models such filters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Blocked {}
 
@@ -108,8 +108,8 @@ impl<K: Backing> Memory<K> for Lines<K> {
         "blocked"
     }
 
-    /// The time is linear in the number of bits, because an insertion updates only the sum of
-    /// weights, and not this number.
+    /// This method counts the bits in linear time, because insertions update only the sum of
+    /// weights.
     fn ones(&self) -> u64
     where
         K: Counted,

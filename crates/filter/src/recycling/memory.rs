@@ -1,5 +1,5 @@
-//! The interface to a filter's memory. The rules that say when the filter forgets, and the report
-//! about the stream, are elsewhere.
+//! The interface to a filter's memory. Other modules implement the rules that say when the filter
+//! forgets, and the statistics of the stream.
 
 use super::Policy;
 use super::account::Counts;
@@ -14,9 +14,9 @@ use crate::scheme::FillScheme;
 use alloc::vec::Vec;
 use core::fmt::Debug;
 
-/// The layout of a recycling filter's bits: with the [schemes whose fill determines their
-/// rate](FillScheme), positions can be anywhere; with [`Blocked`](super::Blocked), each key takes
-/// one cache line.
+/// The layout of a recycling filter's bits. With a [scheme whose fill determines the
+/// rate](FillScheme), positions can be anywhere. With [`Blocked`](super::Blocked), all positions of
+/// a key are in one cache line.
 pub trait Layout {
     /// The recycle threshold: [`sigma`](Policy::sigma).
     type Limit: Limit;
@@ -69,7 +69,7 @@ pub enum Entered {
     Refreshed,
     /// The item entered the active phase; neither phase contained it.
     New {
-        /// The probability with which such an item is reported as seen.
+        /// The probability with which a new item was reported as seen at this moment.
         rate: f64,
     },
 }
@@ -167,8 +167,8 @@ pub trait Memory<K: Backing>: Sized + PartialEq {
     fn prefetch(&self, hash: KeyHash);
 
     /// The positions of the bits that this item would set, and that must be unset again if it ends
-    /// the phase. With `is_last`, the item does end the phase. The list is empty if such items stay
-    /// in the phase, or if this item cannot end it.
+    /// the phase. If `is_last` is true, the item is known to end the phase. The list is empty if
+    /// the item that ends a phase stays in it, or if this item cannot end the phase.
     fn trigger_bits(&self, _hash: KeyHash, _policy: &Policy<Self::Limit>, _is_last: bool) -> Vec<u64>
     where
         K: Counted,

@@ -2,10 +2,11 @@
 //!
 //! A [`RecyclingFilter`] is emptied when its fill reaches a threshold, so its rate never exceeds a
 //! known worst rate, however long the stream is. Each recycle starts a new *cycle*. An item is
-//! *new* if the filter does not remember it; so a forgotten item is new when it comes again. With
-//! two [phases](Phases), the filter also remembers the previous cycle. [`BlockedRecyclingFilter`]
-//! uses one cache line per key. [`AtomicRecyclingFilter`] can be shared by threads.
-//! [`truebloom_math::recycling`] computes the average rate of a design, and its items per cycle.
+//! *new* if the filter does not remember it. A forgotten item is therefore new when it is offered
+//! again. With two [phases](Phases), the filter also remembers the previous cycle.
+//! [`BlockedRecyclingFilter`] uses one cache line per key. [`AtomicRecyclingFilter`] can be shared
+//! by threads. [`truebloom_math::recycling`] computes the average rate of a design, and its items
+//! per cycle.
 //!
 //! ```
 //! use truebloom::recycling::{Policy, RecyclingFilter, Seen};
@@ -81,8 +82,8 @@ use truebloom_math::{Error, Rate};
 /// # Sizes
 /// [`for_items`](RecyclingFilter::for_items) sizes one phase. For other designs, the functions of
 /// [`truebloom_math::recycling`] find the size, and [`Policy::from`] makes the policy. The
-/// following filter remembers the keys of an hour, up to a million distinct ones. It reports a new
-/// key as seen with a probability of at most 0.1%, whatever keys came before:
+/// following filter remembers the keys of an hour, up to a million distinct ones. This filter
+/// reports a new key as seen with a probability of at most 0.1%, whatever keys came before:
 ///
 /// ```
 /// use std::time::Duration;
@@ -133,8 +134,8 @@ impl RecyclingFilter {
     /// probes, and a random seed.
     ///
     /// # Errors
-    /// Returns an error if the bits, the probes or a field of the policy are out of range. The
-    /// other errors are that the memory cannot be allocated, or that the system provides no random
+    /// Returns an error if the bits, the probes or a field of the policy are out of range. Also
+    /// returns an error if the memory cannot be allocated, or if the system provides no random
     /// numbers.
     #[cfg(feature = "random")]
     pub fn new(bits: u64, probes: u32, policy: Policy) -> Result<RecyclingFilter, BuildError> {
@@ -143,14 +144,14 @@ impl RecyclingFilter {
 }
 
 impl RecyclingFilter {
-    /// A filter that takes at least `items` new items per cycle on average. On average, it wrongly
-    /// reports new items as seen at a rate of at most `rate`. This is the smallest filter that
-    /// [`min_bits`] finds, with one phase and a random seed. [Sizes](Self#sizes) shows how to size
-    /// two phases.
+    /// A filter whose cycles take at least `items` new items on average. The average rate at which
+    /// the filter wrongly reports new items as seen is at most `rate`. The filter is the smallest
+    /// one that [`min_bits`] finds, with one phase and a random seed. The section
+    /// [Sizes](Self#sizes) shows how to choose the size of a filter with two phases.
     ///
     /// The average is proven for the long run, and for every stream that is chosen without knowing
-    /// the seed. For each single new item, the rate is at most [`worst_fpr`](Self::worst_fpr),
-    /// which is several times the average.
+    /// the seed. For an individual new item, the rate may be several times the average, but never
+    /// exceeds [`worst_fpr`](Self::worst_fpr).
     ///
     /// ```
     /// use truebloom::recycling::RecyclingFilter;
@@ -161,8 +162,8 @@ impl RecyclingFilter {
     ///
     /// # Errors
     /// Returns an error if `items` is 0 or above 10^18, if the rate is invalid or below 1e-300, or
-    /// if the filter would need more than 2^62 bits. The other errors are that the memory cannot be
-    /// allocated, or that the system provides no random numbers.
+    /// if the filter would need more than 2^62 bits. Also returns an error if the memory cannot be
+    /// allocated, or if the system provides no random numbers.
     #[cfg(feature = "random")]
     pub fn for_items<R: TryInto<Rate>>(items: impl ItemCount, rate: R) -> Result<RecyclingFilter, BuildError>
     where
@@ -271,8 +272,9 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
     }
 
     /// Attaches a text to the filter and its file, as
-    /// [`FilterOf::set_label`](crate::FilterOf::set_label) does: at most 104 bytes without NUL. For
-    /// any other text this returns false and changes nothing. An empty text removes the label.
+    /// [`FilterOf::set_label`](crate::FilterOf::set_label) does. A label has at most 104 bytes and
+    /// no NUL. For any other text, the method returns false and changes nothing. An empty text
+    /// removes the label.
     ///
     /// ```
     /// use truebloom::RecyclingFilter;
@@ -290,8 +292,8 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
 
 impl<H: KeyHasher, S: Layout, K: Counted> RecyclingFilter<H, S, K> {
     /// The number of set bits in the active phase; at most [`sigma`](Policy::sigma). For a
-    /// [`Blocked`] filter, sigma is a rate and does not limit this number, and counting takes time
-    /// linear in the bits.
+    /// [`Blocked`] filter, sigma is a rate and does not limit the number of set bits. Counting the
+    /// set bits of such a filter takes time linear in the number of bits.
     pub fn ones(&self) -> u64 {
         self.memory.ones()
     }
@@ -318,7 +320,7 @@ impl<H: KeyHasher + PartialEq, S: Layout, K: Backing> PartialEq for RecyclingFil
     }
 }
 
-/// A view of a recycling filter, over bytes that `B` holds.
+/// A read-only recycling filter over the bytes of `B`.
 pub type RecyclingView<B, S = Standard> = RecyclingFilter<PortableHasher, S, View<B>>;
 
 /// A recycling filter that touches one cache line per key: see [`Blocked`].

@@ -10,7 +10,7 @@ use truebloom_math::{Rate, try_bisect};
 /// Says when a recycling filter forgets, and what it keeps then.
 ///
 /// The filter always forgets when its fill exceeds [`sigma`](Self::sigma), which limits its rate. A
-/// policy can also make it forget after a number of insertions, or at an age.
+/// policy can also make the filter forget after a number of insertions, or after a period of time.
 ///
 /// ```
 /// use std::time::Duration;
@@ -27,20 +27,23 @@ pub struct Policy<L = u64> {
     /// The threshold must be at most `bits - 1`. If the trigger stays in a frozen phase, the
     /// threshold must be at most `bits - 1 - probes`, so that the frozen phase is never full.
     ///
-    /// For [`Blocked`](super::Blocked), where the number of set bits does not determine the rate,
-    /// the threshold is a rate: recycle as soon as the filter's own rate exceeds it.
+    /// For [`Blocked`](super::Blocked), the number of set bits does not determine the rate. The
+    /// threshold is therefore a rate: recycle as soon as the filter's own rate exceeds this
+    /// threshold.
     pub sigma: L,
-    /// Recycle after this many items have entered the active phase, if that happens earlier. The
-    /// number must be at least 1. A filter that recycles by insertions has another average rate
-    /// than one that recycles only by sigma, but its worst rate is not higher.
+    /// The number of items after which the active phase is recycled, even if [`sigma`](Self::sigma)
+    /// is not exceeded. The number must be at least 1, or at least 2 if
+    /// [`retaining`](Self::retaining) is true. Recycling after a number of insertions changes the
+    /// average rate of a filter, but does not raise its worst rate.
     pub insertions: Option<u64>,
-    /// Recycle when the active phase is this old, if that happens earlier. The caller provides the
-    /// clock by [`RecyclingFilter::advance`](super::RecyclingFilter::advance) or
+    /// The age at which the active phase is recycled, even if [`sigma`](Self::sigma) is not
+    /// exceeded. The caller provides the clock by
+    /// [`RecyclingFilter::advance`](super::RecyclingFilter::advance) or
     /// [`check_and_insert_at`](super::RecyclingFilter::check_and_insert_at); other calls ignore the
     /// time.
     pub age: Option<Duration>,
-    /// Whether the item that triggers a recycle is the first one in the next phase. Retaining needs
-    /// a sigma of at least the number of probes.
+    /// Whether the item that triggers a recycle becomes the first item of the next phase. If it
+    /// does, [`sigma`](Self::sigma) must be at least the number of probes.
     pub retaining: bool,
     /// Whether all phases use the hasher's seed, or every phase has its own seed, derived from the
     /// hasher's seed and the number of recycles.
@@ -48,13 +51,14 @@ pub struct Policy<L = u64> {
 }
 
 impl<L> Policy<L> {
-    /// One phase with renewed seeds, which is recycled when it is fuller than `sigma`.
+    /// A policy with one phase and renewed seeds. The phase is recycled when its fill exceeds
+    /// `sigma`.
     pub fn one_phase(sigma: L) -> Policy<L> {
         Policy { phases: Phases::One, sigma, insertions: None, age: None, retaining: false, seeds: Seeds::Renewed }
     }
 
-    /// Two phases with renewed seeds. A phase is frozen, with its trigger in it, when it is fuller
-    /// than `sigma`.
+    /// A policy with two phases and renewed seeds. The active phase is frozen when its fill exceeds
+    /// `sigma`, and the triggering item stays in this phase.
     pub fn two_phases(sigma: L) -> Policy<L> {
         Policy { phases: Phases::Two(Trigger::Included), ..Policy::one_phase(sigma) }
     }
@@ -67,13 +71,13 @@ impl<L> Policy<L> {
     /// Returns an error for an invalid number of insertions or age.
     fn check_times(&self) -> Result<(), BuildError> {
         let first = if self.retaining { 2 } else { 1 };
-        within("insertions", self.insertions.unwrap_or(first), first, u64::MAX, "a phase must take an item")?;
-        within("age in nanoseconds", self.age_nanoseconds().unwrap_or(1), 1, u64::MAX - 1, "a phase must last, and be countable")
+        within("insertions", self.insertions.unwrap_or(first), first, u64::MAX, "a phase must accept at least one item")?;
+        within("age in nanoseconds", self.age_nanoseconds().unwrap_or(1), 1, u64::MAX - 1, "a phase must last for some time")
     }
 }
 
 impl From<&Design> for Policy {
-    /// The policy of the filters that this design models.
+    /// Returns the policy of filters with this design.
     fn from(design: &Design) -> Policy {
         let Mode { phases, retaining, seeds, .. } = design.mode();
         Policy { phases, retaining, seeds, ..Policy::one_phase(design.sigma()) }
@@ -87,7 +91,7 @@ impl From<Design> for Policy {
 }
 
 impl From<&BlockedDesign> for Policy<f64> {
-    /// The policy of the blocked filters that this design models.
+    /// Returns the policy of blocked filters with this design.
     fn from(design: &BlockedDesign) -> Policy<f64> {
         Policy::one_phase(design.limit())
     }
@@ -130,7 +134,7 @@ impl Policy {
             return Err(BuildError::Policy { field: "bits", found: bits, expected, why: "a phase must never be full" });
         };
         let lowest = if self.retaining { probes } else { 0 };
-        within("sigma", self.sigma, lowest, highest, "a phase must never be full, and a retained item must fit")?;
+        within("sigma", self.sigma, lowest, highest, "a phase must never be full, and must have room for a retained item")?;
         self.check_times()
     }
 }
@@ -145,8 +149,8 @@ pub(crate) fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// The largest sigma at which the rate of one phase with this scheme is proven to be at most
-/// `rate`. Use it to recycle when the filter's own rate would exceed `rate`. The time is
+/// The largest sigma for which a phase with this scheme is proven to have a rate of at most `rate`.
+/// Use this function to recycle when the filter's own rate would exceed `rate`. The time is
 /// logarithmic in the number of bits.
 ///
 /// # Errors

@@ -19,12 +19,12 @@ pub(super) struct Clock {
 
 impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
     /// Sets the time, and recycles if the active phase is then too old. After a pause of at least
-    /// twice the age, it recycles twice, because both phases are too old.
+    /// twice the age, the filter recycles twice, because both phases are too old.
     ///
     /// The caller's clock can count from any fixed moment (for example, the Unix epoch). This
     /// moment must stay the same when a filter is saved and opened again. If the clock goes back,
     /// the filter's time does not change until the clock has caught up, or until you call
-    /// [`set_back`](Self::set_back). The first phase begins at the first time that is given.
+    /// [`set_back`](Self::set_back). The first phase begins when the caller first gives a time.
     pub fn advance(&mut self, now: Duration) {
         let now = nanoseconds(now);
         if !self.clock.runs {
@@ -42,9 +42,10 @@ impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
         }
     }
 
-    /// Sets the filter's clock back, together with the beginning of the active phase, so that the
-    /// age of the phase does not change. Use this if the filter was saved with the clock of another
-    /// machine, or with a wrong clock. Nothing happens if the filter's clock is not ahead of `now`.
+    /// Sets the filter's clock back to `now`. The beginning of the active phase moves back by the
+    /// same amount, so the age of the phase does not change. Use this if the filter was saved with
+    /// the clock of another machine, or with a wrong clock. Nothing happens if the filter's clock
+    /// is not ahead of `now`.
     pub fn set_back(&mut self, now: Duration) {
         let (now, age) = (nanoseconds(now), self.clock.now - self.clock.start);
         if self.clock.runs && self.clock.now > now {

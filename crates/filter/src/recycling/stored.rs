@@ -168,8 +168,8 @@ impl<S: Layout, B: AsRef<[u8]> + Send + Sync> RecyclingFilter<PortableHasher, S,
         Header::<S> { hasher, scheme, policy, clock, counts, flags: label.flag() }.counted(label, words)
     }
 
-    /// The number of bytes of the filter's file. Other data may follow it in the bytes that are
-    /// viewed.
+    /// The number of bytes of the filter's file. Other data may follow the file in the viewed
+    /// bytes.
     pub fn encoded_bytes(&self) -> u64 {
         HEADER_BYTES as u64 + 8 * (self.memory.word_count() + self.label.word_count())
     }

@@ -7,7 +7,7 @@ use crate::arch::AlignedWords;
 use crate::backing::{KEPT_WORDS, Owned};
 use crate::bits::{AtomicBits, IN_CACHE, count_ones};
 use crate::bloom::{Counts, Origin};
-use crate::bulk::{self, Answers, BatchAnswers, Hashes, mark};
+use crate::bulk::{self, ASKED_AHEAD, Answers, Hashes};
 use crate::error::BuildError;
 use crate::format::Label;
 use crate::hash::{KeyHash, KeyHasher, PortableHasher, Seed, hash_key};
@@ -25,10 +25,10 @@ use truebloom_math::{Fpr, Growth, Rate};
 /// rate, or from a [`ScalableFilter`], and can be turned into a [`ScalableFilter`] at the end.
 ///
 /// Insertions and queries take no lock. Only opening a layer takes a lock, and threads that need
-/// the new layer wait for it. The rate never exceeds the requested rate: an insertion reserves room
-/// for all its bits before it sets any of them, so a layer always stays within its limit.
-/// [`AtomicFilterOf`](crate::AtomicFilterOf) explains which keys of other threads a thread sees,
-/// and which threads get true for a new key; the same holds here.
+/// the new layer wait for it. The rate never exceeds the requested rate. An insertion first
+/// reserves space for all its bits, so a layer always stays within its limit.
+/// [`AtomicFilterOf`](crate::AtomicFilterOf) explains what a thread sees of the keys of other
+/// threads, and which threads get true for a new key.
 ///
 /// ```
 /// use truebloom::AtomicScalableFilter;
@@ -64,11 +64,8 @@ struct SharedLayer {
     taken: AtomicU64,
 }
 
-/// How many probes of a key are prefetched. Half of the keys that are not contained need no second
-/// probe.
-const ASKED_AHEAD: usize = 2;
-
-/// The number of slots for later layers. The memory runs out before all of them are used.
+/// The number of slots for layers after the first. The memory is exhausted before all slots are
+/// used.
 const MORE_LAYERS: usize = Growth::MOST_LAYERS as usize;
 
 impl AtomicScalableFilter {
@@ -166,7 +163,7 @@ impl AtomicScalableFilter {
         self.label.text()
     }
 
-    /// How often keys were offered so far, repeats included.
+    /// The number of keys offered so far, repeats included.
     pub fn offered(&self) -> u64 {
         self.offered.get()
     }
@@ -182,8 +179,8 @@ impl AtomicScalableFilter {
     }
 
     /// Inserts keys in order, and reports which of them were new. The answers are the same as from
-    /// calling [`insert`](Self::insert) for each key. Meanwhile, the bits of later keys are
-    /// prefetched.
+    /// calling [`insert`](Self::insert) for each key. The bits of later keys are prefetched at the
+    /// same time.
     ///
     /// ```
     /// use truebloom::AtomicScalableFilter;
@@ -212,36 +209,26 @@ impl AtomicScalableFilter {
         self.answers(bulk::hashed(hashes), |hash| self.contains_hash(hash))
     }
 
-    /// Collects the result of `answer` for each key. Meanwhile, the next batch's words in the
-    /// newest layer are prefetched, because this layer is queried first and holds most keys.
+    /// Collects the result of `answer` for each key. Words in the newest layer are prefetched,
+    /// because this layer is queried first and holds most keys.
     fn answers(&self, next: impl FnMut(&mut Hashes), answer: impl Fn(KeyHash) -> bool) -> Answers {
-        let mut all = Answers::default();
-        bulk::for_each_batch(
-            next,
-            |batch| {
-                let mut answers = BatchAnswers::default();
-                let newest = self.layer(self.layers() - 1).filter(|layer| layer.part.layer.bits() > IN_CACHE);
-                for key in 0..batch.present.count().max(batch.following.count()) {
-                    if let (Some(newest), true) = (newest, key < batch.following.count()) {
-                        newest.bits.ask(&newest.part.head.scheme, newest.part.hash(batch.following.hash(key)), ASKED_AHEAD);
-                    }
-                    if key < batch.present.count() {
-                        mark(&mut answers, key, answer(batch.present.hash(key)));
-                    }
+        bulk::answers(next, |batch| {
+            let newest = self.layer(self.layers() - 1).filter(|layer| layer.part.layer.bits() > IN_CACHE);
+            let ask = |hash| {
+                if let Some(newest) = newest {
+                    newest.bits.ask(&newest.part.head.scheme, newest.part.hash(hash), ASKED_AHEAD);
                 }
-                answers
-            },
-            |answers, count| all.push(answers, count),
-        );
-        all
+            };
+            batch.one_by_one(ask, &answer)
+        })
     }
 
     /// Like [`insert_hash`](Self::insert_hash), but returns an error if the memory for a new layer
     /// cannot be allocated.
     ///
     /// # Errors
-    /// Returns an error if the memory for a new layer cannot be allocated. The key is then not
-    /// inserted, and its offer is not counted.
+    /// Returns an error if the memory for a new layer cannot be allocated. After an error, the key
+    /// is not inserted and its offer is not counted.
     pub fn try_insert_hash(&self, hash: KeyHash) -> Result<bool, BuildError> {
         loop {
             let count = self.layers();
@@ -319,8 +306,8 @@ impl AtomicScalableFilter {
     }
 }
 
-/// Makes a filter from these layers. At least `changed` distinct keys were offered to them, in
-/// `offered` offers.
+/// Makes a filter from these layers. The layers hold at least `changed` distinct keys, and
+/// `offered` is the number of offers.
 fn assembled(
     (hasher, growth, label): (PortableHasher, Growth, Label),
     layers: Vec<(Part<Owned>, AlignedWords)>,
@@ -349,9 +336,9 @@ impl SharedLayer {
         Ok((part, words))
     }
 
-    /// Sets the bits of a key and returns whether any of them was 0. If there is no room for all of
-    /// them, no bit is set and the result is `None`. If there is room, `counted` is called before
-    /// any bit is set.
+    /// Sets the bits of a key and returns true if at least one of them was 0. If there is no room
+    /// for all of them, no bit is set and the result is `None`. If there is room, `counted` is
+    /// called before any bit is set.
     fn insert(&self, hash: KeyHash, counted: impl FnOnce()) -> Option<bool> {
         let (probes, limit) = (u64::from(self.part.layer.probes()), self.part.layer.limit());
         self.taken.fetch_update(Relaxed, Relaxed, |taken| Some(taken + probes).filter(|taken| *taken <= limit)).ok()?;

@@ -15,8 +15,8 @@ use crate::scheme::{Standard, Storage};
 use alloc::alloc::{Layout, handle_alloc_error};
 use alloc::vec::Vec;
 
-/// How many keys are looked up in all layers at a time. There are so few that their cache lines in
-/// the newest layer stay in the L2 cache until the keys are inserted.
+/// How many keys are looked up in all layers at a time. The number is so small that the keys' cache
+/// lines in the newest layer stay in the L2 cache until the keys are inserted.
 const TOGETHER: usize = 2 * BATCH;
 
 /// A layer together with its bits.
@@ -142,7 +142,7 @@ impl ScalableFilter {
     }
 
     /// Like [`insert_hash`](Self::insert_hash), but returns an error if the memory for a new layer
-    /// cannot be allocated. The filter is then unchanged.
+    /// cannot be allocated. After an error, the filter is unchanged.
     ///
     /// # Errors
     /// Returns an error if the memory for a new layer cannot be allocated.
@@ -153,8 +153,8 @@ impl ScalableFilter {
         Ok(new)
     }
 
-    /// Like [`try_insert_hash`](Self::try_insert_hash), but a key that the filter contains changes
-    /// nothing: it is not counted as [offered](Self::offered) either.
+    /// Like [`try_insert_hash`](Self::try_insert_hash), but if the filter contains the key, nothing
+    /// changes: the key is not even counted as [offered](Self::offered).
     ///
     /// # Errors
     /// Returns an error if the memory for a new layer cannot be allocated.
@@ -189,7 +189,8 @@ impl ScalableFilter {
     }
 
     /// Like [`insert_all_hashes`](Self::insert_all_hashes), but returns an error if the memory for
-    /// a new layer cannot be allocated. In that case, only the first keys are inserted.
+    /// a new layer cannot be allocated. If the memory cannot be allocated, only the first keys are
+    /// inserted.
     ///
     /// # Errors
     /// Returns an error if the memory for a new layer cannot be allocated.
@@ -201,8 +202,9 @@ impl ScalableFilter {
         Ok(new)
     }
 
-    /// Looks up all keys in all layers in one pass. Then the new keys are inserted in order. Before
-    /// each insertion, the layers that earlier insertions may have changed are queried again.
+    /// Looks up all keys in all layers in one pass. After the lookup, the new keys are inserted in
+    /// order. Before each insertion, the layers that earlier insertions may have changed are
+    /// queried again.
     fn insert_together(&mut self, hashes: &[KeyHash]) -> Result<Vec<bool>, BuildError> {
         if self.bits() <= IN_CACHE {
             return hashes.iter().map(|hash| self.try_insert_hash(*hash)).collect();

@@ -16,12 +16,12 @@ impl ScalableFilter {
     /// example, `other` can be a clone of this filter, or a filter made by
     /// [`to_empty`](Self::to_empty).
     ///
-    /// Two layers with the same number become one if their bits together stay within the limit.
-    /// This is the case for layers with few keys. It is also the case for layers that were already
-    /// full when one filter was cloned from the other, because such layers have equal bits.
-    /// Otherwise both layers are kept, and the rate is at most the sum of the two filters' rates
-    /// ([`bound`](Self::bound)), which is up to twice the requested rate. Later keys are inserted
-    /// into the newest layer. The time is linear in the number of bits.
+    /// Two layers with the same number are merged if the union of their bits stays within the
+    /// limit. This is the case if the layers hold few keys. It is also the case if the layers were
+    /// already full when one filter was cloned from the other, because their bits are then equal.
+    /// If the union would exceed the limit, both layers are kept. The rate is then at most the sum
+    /// of the two filters' rates ([`bound`](Self::bound)), which is up to twice the requested rate.
+    /// Later keys are inserted into the newest layer. The time is linear in the number of bits.
     ///
     /// ```
     /// use truebloom::ScalableFilter;
@@ -36,9 +36,9 @@ impl ScalableFilter {
     ///
     /// # Errors
     /// Returns an error if the filters differ in seed, hasher or growth, or if the memory for a
-    /// layer cannot be allocated. In the second case, some keys of `other` may have been added
-    /// already. It is also an error if `other` is a view of damaged bytes, in which a layer has
-    /// more set bits than its limit.
+    /// layer cannot be allocated. If the memory cannot be allocated, some keys of `other` may have
+    /// been added already. Also returns an error if `other` is a view of damaged bytes, in which a
+    /// layer has more set bits than its limit.
     pub fn union_with<V: Backing>(&mut self, other: &ScalableFilter<V>) -> Result<(), MergeError> {
         self.check_mergeable(other)?;
         other.check_limits()?;

@@ -39,12 +39,12 @@ use truebloom_math::{Growth, Law, Rate};
 ///
 /// # What is promised
 /// The rate of this filter is at most the requested rate, with any number of keys, for queries
-/// chosen without knowing the seed. This always holds, not only on average or with some
+/// chosen without knowing the seed. The bound always holds, not only on average or with some
 /// probability. A layer is a [standard filter](crate::BloomFilter) that is closed when the number
 /// of its set bits reaches a limit. A key that was never inserted passes a layer with probability
 /// `(ones / bits)^probes`. The rates of all layers at their limits add up to at most the requested
-/// rate, however many layers there are ([`Growth`]). Only the number of keys in a layer depends on
-/// chance.
+/// rate, however many layers there are ([`Growth`]). Only the number of keys that fit in a layer is
+/// random.
 ///
 /// # What it costs
 /// Memory: once the first layer is full, the filter takes at most [`Growth::ratio`] times the
@@ -69,11 +69,11 @@ pub struct ScalableFilter<K: Backing = Owned> {
     counts: Counts,
 }
 
-/// A view of a [`ScalableFilter`], over bytes that `B` holds.
+/// A read-only [`ScalableFilter`] over the bytes of `B`.
 pub type ScalableView<B> = ScalableFilter<View<B>>;
 
-/// The approximate number of keys in the first layer, unless a [`Growth`] says otherwise. A first
-/// layer of this size takes a few kilobytes.
+/// The approximate number of keys in the first layer, if no [`Growth`] is given. A first layer of
+/// this size takes a few kilobytes.
 pub const FIRST_ITEMS: u64 = 1_000;
 
 impl ScalableFilter {
@@ -91,7 +91,7 @@ impl ScalableFilter {
         ScalableFilter::with_growth(Growth::new(rate.try_into()?, FIRST_ITEMS)?, PortableHasher::random()?)
     }
 
-    /// A filter with this growth and this hasher.
+    /// A filter with the given growth and the given hasher.
     ///
     /// ```
     /// use truebloom::truebloom_math::Growth;
@@ -117,8 +117,8 @@ impl ScalableFilter {
         self.label.set(text)
     }
 
-    /// Removes all keys, but keeps the growth and the seed. This frees the memory of all layers
-    /// except the first.
+    /// Removes all keys. The filter keeps its seed, and grows again from its first layer. Clearing
+    /// the filter frees the memory of all layers except the first.
     pub fn clear(&mut self) {
         self.parts.retain(|part| part.number == 0);
         self.parts.truncate(1);
@@ -140,8 +140,9 @@ impl<K: Backing> ScalableFilter<K> {
         self.parts.iter().map(|part| part.layer).collect()
     }
 
-    /// The number of each layer in its [growth](Self::growth), counted from 0. After a merge, a
-    /// number can occur several times.
+    /// The numbers of the layers, from the oldest to the newest. A filter with this
+    /// [growth](Self::growth) numbers its layers from 0. After a merge, several layers can have the
+    /// same number.
     pub fn layer_numbers(&self) -> Vec<u64> {
         self.parts.iter().map(|part| part.number).collect()
     }
@@ -200,8 +201,8 @@ impl<K: Backing> ScalableFilter<K> {
         Box::new(self.layered())
     }
 
-    /// The layers as a law. There is always such a law, because there is at least one layer, and
-    /// the bits of all layers fit in memory.
+    /// The probability law of all layers. The law always exists, because there is at least one
+    /// layer, and the bits of all layers fit in memory.
     fn layered(&self) -> Layered {
         Layered::numbered(self.layers(), self.parts.iter().map(|part| part.number).collect())
     }
@@ -245,8 +246,8 @@ where
 }
 
 impl<K: Backing> PartialEq for ScalableFilter<K> {
-    /// Returns true if both filters have layers with equal bits, the same hasher and the same
-    /// growth. Such filters give the same answers.
+    /// Returns true if both filters have the same hasher and the same growth, and if their layers
+    /// have equal bits. Equal filters give the same answers.
     fn eq(&self, other: &ScalableFilter<K>) -> bool {
         let alike = self.hasher == other.hasher && self.growth == other.growth && self.parts.len() == other.parts.len();
         let numbers = self.parts.iter().zip(&other.parts).all(|(ours, theirs)| (ours.number, ours.layer) == (theirs.number, theirs.layer));

@@ -24,7 +24,7 @@ pub(super) struct Part<K: Backing> {
 }
 
 impl<K: Backing> Part<K> {
-    /// A layer with this number and these known values.
+    /// Makes a layer from its number and its known values.
     pub(super) fn new(
         hasher: PortableHasher,
         number: u64,

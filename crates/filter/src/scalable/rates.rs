@@ -10,13 +10,14 @@ use alloc::vec::Vec;
 use truebloom_math::law::{Layer, Layered, hash_floor};
 use truebloom_math::{Error, Fpr, Growth, Law, Method, items_from_ones};
 
-/// The largest number of layers with the same number for which all pairs are compared.
+/// All pairs of layers with the same number are compared, unless there are more such layers than
+/// this.
 const MOST_TWINS: usize = 8;
 
 impl<K: Backing> ScalableFilter<K> {
     /// A guaranteed upper bound on the filter's rate: the rate if all layers were at their limits.
-    /// This bound is at most the requested rate. After a merge that kept layers of both filters, it
-    /// is at most the sum of the two filters' bounds.
+    /// This bound is at most the requested rate. After a merge that kept layers of both filters,
+    /// the bound is at most the sum of the two filters' bounds.
     pub fn bound(&self) -> Fpr {
         let mut bound = self.layered().bound().unwrap_or(Fpr::ONE);
         bound.add_above(hash_floor(self.offered(), PortableHasher::HASH_BITS));
@@ -26,16 +27,16 @@ impl<K: Backing> ScalableFilter<K> {
     /// Always `None`, because the filter was not planned for a number of items.
     ///
     /// # Errors
-    /// Never returns an error. The result has this type because other filters can return one.
+    /// Never returns an error; the return type matches that of other filters.
     pub fn expected_fpr(&self) -> Result<Option<Fpr>, Error> {
         Ok(None)
     }
 
-    /// The expected rate once the filter has grown to `items` distinct items. Only an upper bound
-    /// is known, which covers the present layers and all later layers.
+    /// The expected rate once the filter has grown to `items` distinct items. The result is only an
+    /// upper bound, which includes the present layers and all later layers.
     ///
     /// # Errors
-    /// Never returns an error. The result has this type because other filters can return one.
+    /// Never returns an error; the return type matches that of other filters.
     pub fn expected_fpr_at(&self, items: u64) -> Result<Fpr, Error> {
         if items == 0 {
             return Ok(Fpr::ZERO);
@@ -65,8 +66,8 @@ impl<K: Counted> ScalableFilter<K> {
         rate_at(&self.layered(), &self.layer_ones(), self.offered())
     }
 
-    /// Returns true if the numbers of set bits determine the rate. This is true unless a merge kept
-    /// layers of both filters.
+    /// Returns true if the numbers of set bits determine the rate. The result is false only after a
+    /// merge that kept layers of both filters.
     pub fn fill_tells_rate(&self) -> bool {
         !self.has_twins()
     }
@@ -78,9 +79,10 @@ impl<K: Counted> ScalableFilter<K> {
         if self.has_twins() { None } else { self.parts.iter().map(items).sum() }
     }
 
-    /// Returns true if the filter's rate is certainly above the requested rate. Only a merge that
-    /// kept layers of both filters can cause this. After such a merge, the time is linear in the
-    /// bits of these layers; otherwise it is constant.
+    /// Returns true if the filter's rate is certainly above the requested rate. The rate can exceed
+    /// the requested rate only after a merge that kept layers of both filters. If a merge kept
+    /// layers of both filters, the time is linear in the number of bits of these layers. Otherwise,
+    /// the time is constant.
     pub fn is_over_capacity(&self) -> bool {
         let asked = self.growth.rate().to_f64();
         self.fpr().upper > asked && self.least_rate() > asked * (1.0 + f64::EPSILON)
@@ -101,7 +103,7 @@ impl<K: Counted> ScalableFilter<K> {
 
     /// A lower bound on the rate of the layers `twins`, which have the same number; the first of
     /// them is at index `start`. Each layer adds its own rate, minus the share of keys that also
-    /// pass an earlier one of these layers.
+    /// pass one of the earlier layers.
     fn least_of(&self, start: usize, twins: &[Part<K>]) -> f64 {
         let mut fullest: Vec<usize> = (start..start + twins.len()).collect();
         fullest.sort_by_key(|at| core::cmp::Reverse(self.parts.get(*at).map_or(0, Part::ones)));
@@ -138,7 +140,8 @@ pub(super) fn rate_at(layers: &Layered, ones: &[u64], offered: u64) -> Fpr {
     at_most(rate)
 }
 
-/// If the rate is only bounded, makes its upper end its value, as for every filter.
+/// Sets the value of a rate to its upper bound, if only bounds on the rate are known. Other filters
+/// report such rates in the same way.
 fn at_most(rate: Fpr) -> Fpr {
     if rate.method == Method::Bound { bracket(rate.lower, rate.upper) } else { rate }
 }

@@ -112,14 +112,14 @@ impl Header {
         let asked = self.growth.rate();
         if bound.upper > asked.to_f64() {
             return Err(FormatError::Parameters {
-                why: format!("its layers allow a rate of {:e}, above the {asked} asked for", bound.upper),
+                why: format!("its layers allow a rate of {:e}, above the requested {asked}", bound.upper),
             });
         }
         let Some((number, _, newest)) = worst.last() else { return Ok(()) };
         let planned = self.growth.layer(u32::try_from(*number).unwrap_or(u32::MAX)).map_err(wrong)?.layer.bits();
         if newest.bits() < planned / 2 {
             let bits = newest.bits();
-            return Err(FormatError::Parameters { why: format!("its newest layer has {bits} bits, but its growth plans {planned}") });
+            return Err(FormatError::Parameters { why: format!("its newest layer has {bits} bits instead of the planned {planned}") });
         }
         Ok(())
     }
@@ -176,7 +176,7 @@ fn record_checksum(kept: &[u64; KEPT_WORDS]) -> u64 {
 }
 
 impl<K: Backing> Part<K> {
-    /// The record of the layer.
+    /// Makes the record of the layer.
     fn record(&self) -> [u64; KEPT_WORDS] {
         let mut kept = [0; KEPT_WORDS];
         (kept[record::NUMBER], kept[record::INSERTED]) = (self.number, self.inserted);
@@ -305,8 +305,8 @@ impl<B: AsRef<[u8]> + Send + Sync> ScalableFilter<View<B>> {
         Ok(header.filter(parts, in_layers(words, records)))
     }
 
-    /// The number of bytes of the filter's file. Other data may follow it in the bytes that are
-    /// viewed.
+    /// The number of bytes of the filter's file. Other data may follow the file in the viewed
+    /// bytes.
     pub fn encoded_bytes(&self) -> u64 {
         HEADER_BYTES as u64 + self.bits() / 8 + (8 * KEPT_WORDS * self.parts.len()) as u64
     }

@@ -8,9 +8,9 @@ use truebloom_math::Law;
 
 macro_rules! any_scheme {
     ($($(#[$when:meta])* $scheme:ident by $batches:ident,)*) => {
-        /// One of the schemes, selected at run time by its number or name. Use it for files of any
-        /// scheme. This type takes one more branch per key and one per position, so it is slower
-        /// than the scheme's own type.
+        /// One of the schemes, selected at run time by its number or name. Use this type for files
+        /// of any scheme. This type takes one more branch per key and one per position, so it is
+        /// slower than the scheme's own type.
         ///
         /// ```
         /// use truebloom::scheme::{AnyScheme, Scheme, SchemeId};
@@ -70,18 +70,21 @@ macro_rules! any_scheme {
                 match self { $($(#[$when])* AnyScheme::$scheme(scheme) => scheme.probes(),)* }
             }
 
-            /// The iterator is boxed, so [`all`](Scheme::all) and the scheme's own type are faster.
+            /// This method returns a boxed iterator. [`all`](Scheme::all) is faster, and so is the
+            /// same method of the scheme's own type.
             fn positions(&self, hash: KeyHash) -> impl Iterator<Item = u64> {
                 match self { $($(#[$when])* AnyScheme::$scheme(scheme) => Box::new(Scheme::positions(scheme, hash)) as Box<dyn Iterator<Item = u64> + '_>,)* }
             }
 
-            /// This is compiled once for each scheme.
+            /// The closure is passed as a `dyn Fn`, so that this code is compiled once for each
+            /// scheme.
             fn all(&self, hash: KeyHash, has: impl Fn(u64) -> bool) -> bool {
                 let has: &dyn Fn(u64) -> bool = &has;
                 match self { $($(#[$when])* AnyScheme::$scheme(scheme) => scheme.all(hash, has),)* }
             }
 
-            /// This is compiled once for each scheme.
+            /// The closure is passed as a `dyn FnMut`, so that this code is compiled once for each
+            /// scheme.
             fn each(&self, hash: KeyHash, mut take: impl FnMut(u64)) {
                 let take: &mut dyn FnMut(u64) = &mut take;
                 match self { $($(#[$when])* AnyScheme::$scheme(scheme) => scheme.each(hash, take),)* }

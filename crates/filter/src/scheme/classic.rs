@@ -13,12 +13,13 @@ use truebloom_math::law;
 ///
 /// Positions are drawn by Floyd's method (Bentley and Floyd, *A sample of brilliance*, 1987).
 /// Position i is drawn uniformly below m - k + 1 + i. If this position was drawn before, m - k + i
-/// is used instead, which cannot have been drawn yet. So a key always takes k draws. Drawing again
-/// after each repeat would take many draws when k is near m.
+/// is used instead, which cannot have been drawn yet. Each key therefore takes exactly k draws. If
+/// each repeated position were drawn again instead, a k near m would take many draws.
 ///
-/// Near the best k, this scheme has slightly fewer false positives than
-/// [`Standard`](super::Standard). But it is slower, because each position is compared with the
-/// earlier ones: one by one for up to 32 probes, and in a hash table for more.
+/// Near the optimal number of probes, this scheme has slightly fewer false positives than
+/// [`Standard`](super::Standard). The scheme is slower, because each position is compared with the
+/// earlier positions of the key. For up to 32 probes, they are compared one by one. For more
+/// probes, they are looked up in a hash table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Classic {
     law: law::Classic,
@@ -100,7 +101,7 @@ const EMPTY: u64 = u64::MAX;
 
 /// The positions drawn so far.
 #[derive(Clone, Debug)]
-#[expect(clippy::large_enum_variant, reason = "the large one is the common one, and on the stack because it must not allocate")]
+#[expect(clippy::large_enum_variant, reason = "the large variant is the common one, and stays on the stack because it must not allocate")]
 enum Drawn {
     Few {
         positions: [u64; FEW],

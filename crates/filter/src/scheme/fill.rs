@@ -22,7 +22,7 @@ impl FillScheme for Standard {
 }
 
 impl FillScheme for Classic {
-    /// `C(ones, probes) / C(bits, probes)`, as a product of ratios.
+    /// Computes `C(ones, probes) / C(bits, probes)` as a product of ratios.
     #[inline]
     fn rate_at(&self, ones: u64) -> f64 {
         let ratio = |i: u64| ones.saturating_sub(i) as f64 / (self.bits() - i) as f64;

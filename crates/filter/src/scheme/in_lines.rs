@@ -1,8 +1,7 @@
 //! Scheme 12, the blocked layout: a key has k independent positions in one line.
 
-use super::stream::draw;
 use super::{Scheme, SchemeId, WordStream, digit};
-use crate::arch::{self, LINE_BITS, Level, Line, PROBES_A_WORD};
+use crate::arch::{self, Draws, LINE_BITS, Level, Line, PROBES_A_WORD};
 use crate::error::BuildError;
 use crate::hash::KeyHash;
 use crate::word::Word;
@@ -12,18 +11,16 @@ use truebloom_math::{BLOCK_PROBES, Law, law};
 /// The scheme of blocked filters: all probes of a key are in one block of 512 bits, a cache line.
 ///
 /// The first word of the stream that is not skipped selects the block. Each later word gives seven
-/// positions, starting with the low bits. Positions are exactly uniform and independent if the
-/// words are, so only equal hashes limit how low the rate can be. Positions may repeat. Distinct
-/// positions would save 0.3% of the bits at 1%, but would require a check for every hit and every
-/// insertion.
+/// positions, from its low bits upward. If the words are uniform and independent, so are the
+/// positions. The lowest possible rate is therefore limited only by equal hashes. Positions may
+/// repeat. At a rate of 1%, distinct positions would save 0.3% of the bits. They would require a
+/// check in every insertion and in every lookup that succeeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InLines {
     pub(crate) law: law::Blocked,
-    lines: u64,
+    /// How the line is drawn: one number per word, below the number of lines.
+    draws: Draws,
     probes: u32,
-    /// 2^64 modulo the number of lines. A word is skipped if its product with the number of lines,
-    /// modulo 2^64, is below this threshold.
-    threshold: u64,
 }
 
 impl Scheme for InLines {
@@ -36,13 +33,12 @@ impl Scheme for InLines {
         }
         // This checks the bits, so that the remainder below does not divide by zero.
         let law = law::Blocked::new(bits, LINE_BITS, law::InBlock::Independent, probes)?;
-        let lines = bits / LINE_BITS;
-        Ok(InLines { law, lines, probes, threshold: lines.wrapping_neg() % lines })
+        Ok(InLines { law, draws: Draws::new(bits / LINE_BITS, 1), probes })
     }
 
     #[inline(always)]
     fn bits(&self) -> u64 {
-        self.lines * LINE_BITS
+        self.lines() * LINE_BITS
     }
 
     #[inline(always)]
@@ -71,12 +67,12 @@ impl Scheme for InLines {
 impl InLines {
     #[inline(always)]
     pub(crate) fn lines(&self) -> u64 {
-        self.lines
+        self.draws.bits
     }
 
     #[inline(always)]
-    pub(crate) fn threshold(&self) -> u64 {
-        self.threshold
+    pub(crate) fn draws(&self) -> &Draws {
+        &self.draws
     }
 
     /// The number of words that give a key's positions.
@@ -89,15 +85,15 @@ impl InLines {
     #[inline(always)]
     pub(crate) fn line(&self, hash: KeyHash) -> (u64, WordStream) {
         let mut words = WordStream::from_halves(hash);
-        (draw(&mut words, self.lines, self.threshold), words)
+        (self.draws.draw(&mut words), words)
     }
 
     /// The key's line, and the first word that gives its positions. The result is the same as from
     /// [`line`](Self::line), but without a stream if both words are halves of the hash.
     #[inline(always)]
     pub(crate) fn line_and_word(&self, hash: KeyHash) -> (u64, u64) {
-        let (line, rest) = digit(hash.h1, self.lines);
-        if rest < self.threshold { self.line_and_word_in_order(hash) } else { (line, hash.h2) }
+        let (line, rest) = digit(hash.h1, self.lines());
+        if rest < self.draws.threshold { self.line_and_word_in_order(hash) } else { (line, hash.h2) }
     }
 
     #[cold]
@@ -106,8 +102,8 @@ impl InLines {
         (line, words.next())
     }
 
-    /// Whether all positions of a key are set in its line. If the line is beyond the end, the
-    /// answer is no; no key has such a line.
+    /// Whether all positions of a key are set in its line. Returns false if the line is beyond the
+    /// end, but no key has such a line.
     #[inline(always)]
     pub(crate) fn contains<W: Word>(&self, level: Level, lines: &[Line<W>], hash: KeyHash) -> bool {
         let (line, word) = self.line_and_word(hash);
@@ -125,10 +121,10 @@ impl InLines {
         arch::contains(level, line, word, PROBES_A_WORD) && self.contains_later(level, line, hash)
     }
 
-    /// The words after the first word that gives positions.
+    /// The stream of the words that follow the first word with positions.
     #[inline(always)]
     fn later_words(&self, hash: KeyHash) -> WordStream {
-        if digit(hash.h1, self.lines).1 < self.threshold {
+        if self.draws.skips(hash.h1) {
             let (_, mut words) = self.line(hash);
             words.next();
             return words;
@@ -136,15 +132,15 @@ impl InLines {
         WordStream::new(hash)
     }
 
-    /// Whether all positions are set, except those from the first word.
+    /// Whether all positions of a key are set, apart from those in the first word.
     #[inline(never)]
     fn contains_later<W: Word>(&self, level: Level, line: &Line<W>, hash: KeyHash) -> bool {
         let mut words = self.later_words(hash);
         arch::all_set(|word, probes| arch::contains(level, line, word, probes), || words.next(), self.probes - PROBES_A_WORD)
     }
 
-    /// Sets the positions of a key in its line; returns whether any was 0. If the line is beyond
-    /// the end, nothing changes; no key has such a line.
+    /// Sets the positions of a key in its line; returns true if at least one of these bits was 0.
+    /// Changes nothing if the line is beyond the end, but no key has such a line.
     #[inline(always)]
     pub(crate) fn set<W: Word>(&self, level: Level, lines: &mut [Line<W>], hash: KeyHash) -> bool {
         let (line, word) = self.line_and_word(hash);
@@ -152,7 +148,7 @@ impl InLines {
     }
 
     /// Sets the positions of a key in its line, given the first word that gives its positions.
-    /// Returns whether any was 0.
+    /// Returns true if at least one of these bits was 0.
     #[inline(always)]
     pub(crate) fn set_in<W: Word>(&self, level: Level, line: &mut Line<W>, word: u64, hash: KeyHash) -> bool {
         if self.probes <= PROBES_A_WORD {
@@ -161,7 +157,7 @@ impl InLines {
         self.set_all(level, line, word, hash)
     }
 
-    /// Sets the positions from several words.
+    /// Sets the positions of a key that takes more than one word.
     #[inline(never)]
     fn set_all<W: Word>(&self, level: Level, line: &mut Line<W>, word: u64, hash: KeyHash) -> bool {
         let mut words = self.later_words(hash);
@@ -184,7 +180,7 @@ mod tests {
         assert!(InLines::new(1 << 62, BLOCK_PROBES).is_ok());
     }
 
-    /// The fast path sets and finds exactly the positions that the scheme lists. This includes
+    /// The fast path sets and finds exactly the positions that the scheme lists. The test includes
     /// hashes whose first word is skipped.
     #[test]
     fn lines_have_the_positions_of_the_stream() {
@@ -193,7 +189,7 @@ mod tests {
             for number in 0..200u64 {
                 let h1 = if number % 2 == 0 { 0 } else { number.wrapping_mul(0x9e37_79b9_7f4a_7c15) };
                 let hash = KeyHash { h1, h2: number.wrapping_mul(0xd134_2543_de82_ef95) | 1 };
-                assert_eq!(digit(h1, 3).1 < scheme.threshold, h1 == 0);
+                assert_eq!(scheme.draws.skips(h1), h1 == 0);
                 let mut expected = [[0u64; 8]; 3];
                 for position in scheme.positions(hash) {
                     expected[(position / LINE_BITS) as usize][(position % LINE_BITS / 64) as usize] |= 1 << (position % 64);

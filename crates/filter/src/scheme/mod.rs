@@ -41,9 +41,8 @@ pub use in_lines::InLines;
 pub use partitioned::Partitioned;
 pub(crate) use placed::{Batches, Doing, Placed, Storage};
 pub(crate) use side_by_side::SideBySide;
-pub(crate) use standard::digit;
 pub use standard::{Positions, Standard};
-pub(crate) use stream::{WordStream, draw};
+pub(crate) use stream::{WordStream, digit};
 #[cfg(feature = "two-hash")]
 pub use two_hash::{Cube, Double, DoubleNonzero, Enhanced, PartitionDouble, Progression, Square};
 
@@ -97,12 +96,12 @@ use core::fmt;
 use truebloom_math::Law;
 pub use truebloom_math::SchemeId;
 
-/// A function from hashes to positions, for given numbers of bits and probes, and the probability
-/// law that the positions follow.
+/// A scheme maps the hash of a key to positions, for given numbers of bits and probes. The
+/// positions follow a probability law.
 ///
-/// Every scheme has an exact law or a proven bound, and a test compares it with its law. Only this
-/// crate can define schemes, because the scheme's number in a file must give the same positions
-/// when the file is read.
+/// Every scheme has an exact law or a proven bound, and tests compare the scheme with its law. Only
+/// this crate can define schemes. A file stores the number of its scheme, and this number must give
+/// the same positions when the file is read.
 ///
 /// ```compile_fail
 /// use truebloom::scheme::{Scheme, SchemeId};
@@ -133,8 +132,8 @@ pub trait Scheme: Placed + Clone + PartialEq + fmt::Debug + Send + Sync {
     /// number.
     ///
     /// # Errors
-    /// Returns an error if the type is for another scheme. Otherwise returns the same errors as
-    /// [`new`](Self::new).
+    /// Returns an error if the type does not have the scheme `id`. Otherwise returns the same
+    /// errors as [`new`](Self::new).
     fn with_id(id: SchemeId, bits: u64, probes: u32) -> Result<Self, BuildError> {
         if id == Self::ID { Self::new(bits, probes) } else { Err(BuildError::Scheme { expected: Self::ID, found: id }) }
     }
@@ -156,10 +155,11 @@ pub trait Scheme: Placed + Clone + PartialEq + fmt::Debug + Send + Sync {
     /// The positions of a key, each below the number of bits; not necessarily distinct.
     fn positions(&self, hash: KeyHash) -> impl Iterator<Item = u64>;
 
-    /// Returns true if `has` is true for all positions of a key. This method is faster than a
-    /// branch after each position, but may call `has` more often than necessary. After a false
-    /// answer, the method may go on with other positions, or begin again with the first. `has` may
-    /// even be called for positions that are not the key's; these answers are ignored.
+    /// Returns true if `has` returns true for every position of a key. The method is fast, because
+    /// it does not branch after each position, but it may call `has` more often than necessary.
+    /// After `has` has returned false, the method may go on with other positions, or begin again
+    /// with the first position. It may even call `has` for positions that do not belong to the key,
+    /// and ignores these results.
     #[inline(always)]
     fn all(&self, hash: KeyHash, has: impl Fn(u64) -> bool) -> bool {
         let mut positions = self.positions(hash);
@@ -175,15 +175,17 @@ pub trait Scheme: Placed + Clone + PartialEq + fmt::Debug + Send + Sync {
         }
     }
 
-    /// Calls `take` with every position of a key, and with no other positions. The method may begin
-    /// again with the first position at any time.
+    /// Calls `take` with every position of a key, and with no other positions. The same position
+    /// may be passed several times, because the method may begin again with the first position at
+    /// any time.
     #[inline(always)]
     fn each(&self, hash: KeyHash, take: impl FnMut(u64)) {
         self.positions(hash).for_each(take);
     }
 
-    /// The number of slices whose fills the law distinguishes; 1 for most schemes. Each slice has
-    /// `bits / slices` bits, and each of the first `bits mod slices` slices has one bit more.
+    /// The number of slices. The law of the scheme depends on the fill of each slice. Most schemes
+    /// have a single slice. Each slice has `bits / slices` bits, and each of the first
+    /// `bits mod slices` slices has one bit more.
     fn slices(&self) -> u32 {
         1
     }

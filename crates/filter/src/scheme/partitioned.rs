@@ -6,9 +6,9 @@ use crate::error::BuildError;
 use crate::hash::KeyHash;
 use truebloom_math::law;
 
-/// The partitioned scheme: one position in each of k slices. The positions are independent and
-/// exactly uniform in their slices if the words are. The first `bits mod probes` slices are one bit
-/// longer.
+/// The partitioned scheme: one position in each of k slices. If the words of the stream are
+/// independent and uniform, the positions are independent and exactly uniform in their slices. The
+/// first `bits mod probes` slices are one bit longer.
 ///
 /// This scheme has slightly more false positives than [`Standard`](super::Standard) at the same
 /// size, but the probes of a key never coincide, and slices can be in separate memory.

@@ -2,7 +2,7 @@
 
 use crate::arch::{AlignedWords, Level, prefetch};
 use crate::backing::{Backing, Counted, Uncounted, Writable};
-use crate::bulk::{Batch, BatchAnswers, mark};
+use crate::bulk::{ASKED_AHEAD, Batch, BatchAnswers};
 use crate::error::{BuildError, FormatError};
 use crate::format::Fields;
 use crate::hash::KeyHash;
@@ -104,7 +104,7 @@ pub trait Storage<S, K: Backing>: Sized + Send + Sync {
     where
         K: Writable;
 
-    /// Sets the positions of a key; returns whether any was 0.
+    /// Sets the positions of a key; returns true if at least one of these bits was 0.
     fn insert(&mut self, scheme: &S, hash: KeyHash) -> bool
     where
         K: Writable;
@@ -119,18 +119,19 @@ pub trait Storage<S, K: Backing>: Sized + Send + Sync {
         K: Counted;
 }
 
-/// Whether a batch looks up its keys or inserts them.
+/// Whether a batch looks up its keys or inserts them, and whether other threads may change the
+/// words meanwhile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Doing {
     /// The keys are looked up.
     Asking,
     /// The keys are inserted.
     Inserting,
+    /// The keys are looked up in shared words.
+    AskingShared,
+    /// The keys are inserted into shared words.
+    InsertingShared,
 }
-
-/// How many probes of a lookup are prefetched where the scheme has no faster way. Half of the keys
-/// that are not contained need no second probe, and few need a third.
-const ASKED_AHEAD: usize = 2;
 
 /// Batched operations for scheme `S`. The results are the same as for single keys, but the memory
 /// of later keys is prefetched. An implementation keeps state from one batch to the next.
@@ -139,15 +140,13 @@ pub trait Batches<S: Placed> {
     fn new(scheme: &S) -> Self;
 
     /// Up to this number of keys, it is faster to process them one by one, because starting a batch
-    /// takes as long as some dozens of keys.
-    fn few(_: &S, _: Doing) -> usize {
-        0
-    }
+    /// takes as long as some dozens of keys. `bench/src/begin` measures the limits.
+    fn few(scheme: &S, doing: Doing) -> usize;
 
-    /// Like [`few`](Self::few), for lookups in words that other threads may change. If the filter
-    /// fits in the cache, there is nothing to prefetch, so a batch by itself is never faster.
-    fn few_shared(_: &S, is_far: bool) -> usize {
-        if is_far { 8 } else { usize::MAX }
+    /// Whether an iterator promises so [few](Self::few) keys that a batch is slower. Without an
+    /// upper bound on its length, a batch is used unless it is never faster.
+    fn are_few(scheme: &S, keys: &impl Iterator, doing: Doing) -> bool {
+        keys.size_hint().1.unwrap_or(usize::MAX) <= Self::few(scheme, doing)
     }
 
     /// Reports which keys of a batch are contained, and prefetches for the next batch.
@@ -155,16 +154,8 @@ pub trait Batches<S: Placed> {
 
     /// Like [`contains`](Self::contains), for words that other threads may change meanwhile.
     fn contains_shared<R: Reads>(&mut self, scheme: &S, level: Level, words: &[R], batch: Batch<'_>) -> BatchAnswers {
-        let (Batch { present, following, .. }, mut answers) = (batch, BatchAnswers::default());
-        for key in 0..present.count().max(following.count()) {
-            if key < following.count() {
-                scheme.for_each_ahead(following.hash(key), ASKED_AHEAD, |word| prefetch(words, word));
-            }
-            if key < present.count() {
-                mark(&mut answers, key, scheme.are_set(level, present.hash(key), words));
-            }
-        }
-        answers
+        let ask = |hash| scheme.for_each_ahead(hash, ASKED_AHEAD, |word| prefetch(words, word));
+        batch.one_by_one(ask, |hash| scheme.are_set(level, hash, words))
     }
 
     /// Inserts a batch of keys in order; returns which of them were new.

@@ -1,22 +1,22 @@
 //! Scheme 11: k independent positions from a stream of words.
 
-use super::stream::{Walk, WordStream, skip};
+use super::stream::{Walk, WordStream, digit};
 use super::{Scheme, SchemeId, check_probes};
 use crate::arch::Draws;
 use crate::error::BuildError;
 use crate::hash::KeyHash;
+use alloc::boxed::Box;
 use core::ops::BitAnd;
-use truebloom_math::law;
+use truebloom_math::{Law, law};
 
-/// The standard scheme: k independent positions, which may repeat. For every number of bits, the
-/// positions are exactly uniform if the words are.
+/// The standard scheme: k independent positions, which may repeat. If the words of the stream are
+/// uniform, the positions are exactly uniform for every number of bits.
 ///
-/// A word of the stream is a number below 2^64, from which several positions can be computed. To
-/// draw `r` positions from a word, some words are skipped. Then each of the `m^r` tuples of
-/// positions comes from the same number of words. The positions are then digits in base m
-/// (Brackett-Rozinsky and Lemire, "Batched ranged random integer generation", 2024). `r` is the
-/// largest number with `m^r <= 2^52`, so that less than one word in 4,096 is skipped, and skips
-/// seldom delay a batch of keys.
+/// A word of the stream is a number below 2^64. Each word gives `r` positions, which are digits in
+/// base m (Brackett-Rozinsky and Lemire, "Batched ranged random integer generation", 2024). Some
+/// words are skipped, so that each of the `m^r` tuples of positions comes from the same number of
+/// words. `r` is the largest number with `m^r <= 2^52`. Less than one word in 4,096 is therefore
+/// skipped, and skips seldom delay a batch of keys.
 ///
 /// Double hashing (`h1 + i h2 mod m`) would save a few instructions, but its rate cannot fall below
 /// about 6n/m^2. The standard scheme has no such floor. docs/design/positions.md lists the schemes
@@ -24,8 +24,6 @@ use truebloom_math::law;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standard {
     law: law::Standard,
-    bits: u64,
-    probes: u32,
     draws: Draws,
 }
 
@@ -34,7 +32,7 @@ pub struct Standard {
 struct Looked {
     /// Whether all positions are set.
     all: bool,
-    /// Whether a word must be skipped, so that these are not the key's positions.
+    /// Whether a word must be skipped. In that case, these positions are not the key's.
     skips: bool,
 }
 
@@ -47,25 +45,6 @@ impl BitAnd for Looked {
     }
 }
 
-impl Draws {
-    /// The next word that is not skipped.
-    #[inline(always)]
-    fn next(&self, words: &mut WordStream) -> u64 {
-        let mut word = words.next();
-        if self.skips(word) {
-            (word, *words) = skip(*words, |word| self.skips(word));
-        }
-        word
-    }
-}
-
-/// The next digit of a word in this base, and the remainder of the word.
-#[inline(always)]
-pub(crate) fn digit(word: u64, base: u64) -> (u64, u64) {
-    let product = u128::from(word) * u128::from(base);
-    ((product >> 64) as u64, product as u64)
-}
-
 impl Scheme for Standard {
     const ID: SchemeId = SchemeId::Standard;
 
@@ -73,7 +52,7 @@ impl Scheme for Standard {
         check_probes(probes)?;
         // This checks the bits, so that the remainder below does not divide by zero.
         let law = law::Standard::new(bits, probes)?;
-        Ok(Standard { law, bits, probes, draws: Draws::new(bits, probes) })
+        Ok(Standard { law, draws: Draws::new(bits, probes) })
     }
 
     #[inline]
@@ -99,7 +78,19 @@ impl Scheme for Standard {
         }
     }
 
-    of_fields!();
+    #[inline]
+    fn bits(&self) -> u64 {
+        self.draws.bits
+    }
+
+    #[inline]
+    fn probes(&self) -> u32 {
+        self.draws.probes
+    }
+
+    fn law(&self) -> Box<dyn Law> {
+        Box::new(self.law)
+    }
 }
 
 impl Standard {
@@ -107,36 +98,36 @@ impl Standard {
     #[inline]
     #[must_use]
     pub fn bits(&self) -> u64 {
-        self.bits
+        self.draws.bits
     }
 
     /// The number of probes per key, k.
     #[inline]
     #[must_use]
     pub fn probes(&self) -> u32 {
-        self.probes
+        self.draws.probes
     }
 
     /// The k positions of a key.
     #[inline]
     #[must_use]
     pub fn positions(&self, hash: KeyHash) -> Positions {
-        Positions { words: WordStream::from_halves(hash), bits: self.bits, draws: self.draws, word: 0, in_word: 0, left: self.probes }
+        Positions { words: WordStream::from_halves(hash), draws: self.draws, word: 0, in_word: 0, left: self.draws.probes }
     }
 
-    /// The number of positions per word, if a key has at least two full words; code with loops of
-    /// this fixed length can then be used. Otherwise 0.
+    /// The number of positions per word if a key has at least two full words, and 0 otherwise. The
+    /// number selects code with loops of this fixed length. Otherwise 0.
     #[inline(always)]
     fn fixed(&self) -> u32 {
-        if self.probes < 2 * self.draws.a_word { 0 } else { self.draws.a_word }
+        if self.draws.probes < 2 * self.draws.a_word { 0 } else { self.draws.a_word }
     }
 
     /// Whether all positions of a key are set, with `A` positions per word (0 means any number).
     ///
     /// All positions from the two halves of the hash are looked up before the first branch. A
     /// branch after each position would be mispredicted every other time, which costs more than the
-    /// unnecessary accesses. If these positions are set, the rest mostly is, too, so the rest is
-    /// looked up without a branch.
+    /// unnecessary accesses. If these positions are set, the other ones usually are, too, so those
+    /// are looked up without a branch.
     ///
     /// The remainder after the last digit shows, at no extra cost, whether a word must be skipped.
     /// A key with such a word is looked up again, one position after the other, with the right
@@ -144,10 +135,10 @@ impl Standard {
     #[inline(always)]
     fn all_by<const A: u32>(&self, hash: KeyHash, has: impl Fn(u64) -> bool) -> bool {
         let a_word = if A == 0 { self.draws.a_word } else { A };
-        let of_second = self.probes.saturating_sub(a_word).min(a_word);
+        let of_second = self.draws.probes.saturating_sub(a_word).min(a_word);
         let Looked { mut all, mut skips } =
-            self.look::<A>(hash.h1, self.probes.min(a_word), &has) & self.look::<A>(hash.h2, of_second, &has);
-        let mut left = self.probes.saturating_sub(2 * a_word);
+            self.look::<A>(hash.h1, self.draws.probes.min(a_word), &has) & self.look::<A>(hash.h2, of_second, &has);
+        let mut left = self.draws.probes.saturating_sub(2 * a_word);
         if all && left > 0 {
             let mut walk = Walk::new(hash);
             while left >= a_word {
@@ -170,14 +161,14 @@ impl Standard {
         let (mut all, mut rest) = (true, word);
         for _ in 0..if A == 0 { digits } else { A } {
             let position;
-            (position, rest) = digit(rest, self.bits);
+            (position, rest) = digit(rest, self.draws.bits);
             all &= has(position);
         }
         // After all digits, the remainder is the product that `skips` computes.
         Looked { all, skips: if A == 0 { self.draws.skips(word) } else { rest < self.draws.threshold } }
     }
 
-    /// Like [`all_by`](Self::all_by), for filters of few bits. This function is separate, because
+    /// Like [`all_by`](Self::all_by), for filters with few bits. This function is separate, because
     /// code that is inlined into queries must be short.
     #[inline(never)]
     fn all_of_few(&self, hash: KeyHash, has: impl Fn(u64) -> bool) -> bool {
@@ -195,9 +186,9 @@ impl Standard {
     #[inline(always)]
     fn each_by<const A: u32>(&self, hash: KeyHash, mut take: impl FnMut(u64)) {
         let a_word = if A == 0 { self.draws.a_word } else { A };
-        let of_second = self.probes.saturating_sub(a_word).min(a_word);
-        let mut skips = self.give::<A>(hash.h1, self.probes.min(a_word), &mut take) || self.give::<A>(hash.h2, of_second, &mut take);
-        let (mut left, mut walk) = (self.probes.saturating_sub(2 * a_word), Walk::new(hash));
+        let of_second = self.draws.probes.saturating_sub(a_word).min(a_word);
+        let mut skips = self.give::<A>(hash.h1, self.draws.probes.min(a_word), &mut take) || self.give::<A>(hash.h2, of_second, &mut take);
+        let (mut left, mut walk) = (self.draws.probes.saturating_sub(2 * a_word), Walk::new(hash));
         while !skips && left > 0 {
             let word;
             (word, walk) = walk.next();
@@ -217,14 +208,14 @@ impl Standard {
         if !skips {
             for _ in 0..if A == 0 { digits } else { A } {
                 let position;
-                (position, rest) = digit(rest, self.bits);
+                (position, rest) = digit(rest, self.draws.bits);
                 take(position);
             }
         }
         skips
     }
 
-    /// Like [`each_by`](Self::each_by), for filters of few bits, as a separate function.
+    /// Like [`each_by`](Self::each_by), for filters with few bits, and as a separate function.
     #[inline(never)]
     fn each_of_few(&self, hash: KeyHash, take: impl FnMut(u64)) {
         if self.fixed() == 3 { self.each_by::<3>(hash, take) } else { self.each_by::<0>(hash, take) }
@@ -236,8 +227,8 @@ impl Standard {
         self.positions(hash).for_each(take);
     }
 
-    /// If this probe is the first one from its word, returns the number of the word in the stream;
-    /// this assumes that no word is skipped.
+    /// The index of this probe's word in the stream, if the probe is the first one from its word.
+    /// The index is right only if no word is skipped.
     #[inline(always)]
     pub(crate) fn new_word(&self, probe: u32) -> Option<u64> {
         (probe.is_multiple_of(self.draws.a_word)).then(|| u64::from(probe / self.draws.a_word))
@@ -253,7 +244,6 @@ impl Standard {
 #[derive(Clone, Debug)]
 pub struct Positions {
     words: WordStream,
-    bits: u64,
     draws: Draws,
     /// The remainder of the present word, and the number of positions that it can still give.
     word: u64,
@@ -272,7 +262,7 @@ impl Iterator for Positions {
         }
         self.in_word -= 1;
         let position;
-        (position, self.word) = digit(self.word, self.bits);
+        (position, self.word) = digit(self.word, self.draws.bits);
         Some(position)
     }
 
@@ -298,7 +288,7 @@ mod tests {
         let mut words = WordStream::new(hash);
         let expected = (0..65).map(|_| words.next()).last().map(|word| digit(word, 1000).0);
         let draws = Draws { bits: 1000, probes: 1, a_word: 1, tuples: 1000, threshold: u64::MAX };
-        let mut positions = Positions { words: WordStream::new(hash), bits: 1000, draws, word: 0, in_word: 0, left: 1 };
+        let mut positions = Positions { words: WordStream::new(hash), draws, word: 0, in_word: 0, left: 1 };
         assert_eq!(positions.next(), expected);
         assert_eq!(positions.words, words);
     }
@@ -320,8 +310,9 @@ mod tests {
         assert!(Standard::with_id(SchemeId::Classic, 10, 2).is_err());
     }
 
-    /// `all` looks up the positions of the key in order. This is also tested for sizes with which
-    /// every fourth word is skipped. If any position is unset, the answer is no.
+    /// Tests that `all` looks up the positions of the key in order. The test includes sizes with
+    /// which every fourth word is skipped. Also tests that the answer is false if any position is
+    /// unset.
     #[test]
     fn all_positions_are_asked_for() {
         for (bits, probes) in
@@ -367,8 +358,8 @@ mod tests {
         }
     }
 
-    /// The positions are the digits of the words, most significant first. This is tested with two
-    /// and a half words of positions.
+    /// The positions are the digits of the words, most significant first. The test uses two and a
+    /// half words of positions.
     #[test]
     fn positions_are_the_digits_of_words() {
         let (bits, probes) = (1_000_003, 5);

@@ -1,27 +1,54 @@
 //! The stream of words into which a hash is expanded, and uniform numbers drawn from this stream.
 
+use crate::arch::Draws;
 use crate::hash::KeyHash;
 use truebloom_math::mix;
 
-/// A number below `range` that is exactly uniform if the words are. `threshold` is 2^64 mod
-/// `range`.
+/// The next digit of a word in this base, and the remainder of the word.
 #[inline(always)]
-pub(crate) fn draw(words: &mut WordStream, range: u64, threshold: u64) -> u64 {
-    let mut product = u128::from(words.next()) * u128::from(range);
-    // Lemire's rejection: every number below `range` results from equally many of the words that
-    // are not skipped.
-    if (product as u64) < threshold {
-        (product, *words) = after_skip(*words, range, threshold);
+pub(crate) fn digit(word: u64, base: u64) -> (u64, u64) {
+    let product = u128::from(word) * u128::from(base);
+    ((product >> 64) as u64, product as u64)
+}
+
+impl Draws {
+    /// The next word that is not skipped.
+    #[inline(always)]
+    pub(super) fn next(&self, words: &mut WordStream) -> u64 {
+        let mut word = words.next();
+        if self.skips(word) {
+            (word, *words) = skip(*words, |word| self.skips(word));
+        }
+        word
     }
-    (product >> 64) as u64
+
+    /// A number below `bits` from a word of its own; exactly uniform if the words are. There must
+    /// be one number per word.
+    #[inline(always)]
+    pub(crate) fn draw(&self, words: &mut WordStream) -> u64 {
+        let (mut number, rest) = digit(words.next(), self.bits);
+        // What remains is the product that `skips` computes. This is Lemire's rejection: every
+        // number results from equally many of the words that are not skipped.
+        if rest < self.threshold {
+            (number, *words) = self.draw_after_skip(*words);
+        }
+        number
+    }
+
+    #[cold]
+    fn draw_after_skip(self, words: WordStream) -> (u64, WordStream) {
+        let (word, words) = skip(words, |word| self.skips(word));
+        (digit(word, self.bits).0, words)
+    }
 }
 
 /// The largest number of words that may be skipped in a row. Each word is skipped with a
 /// probability below 1/4, so this many words in a row are skipped with a probability below 2^-128.
 const MAX_SKIPS: u32 = 64;
 
-/// The word to use after a word was skipped. After [`MAX_SKIPS`] skipped words, the next word is
-/// used without a check, so that the loop ends for every hash.
+/// Returns the word to use after a word was skipped, and the rest of the stream. After
+/// [`MAX_SKIPS`] skipped words, the next word is used without a check, so that the loop ends for
+/// every hash.
 ///
 /// The stream is passed by value, because a reference would keep the state of the hot loop in
 /// memory instead of registers.
@@ -37,16 +64,10 @@ pub(super) fn skip(mut words: WordStream, skips: impl Fn(u64) -> bool) -> (u64, 
     }
 }
 
-#[cold]
-fn after_skip(words: WordStream, range: u64, threshold: u64) -> (u128, WordStream) {
-    let (word, words) = skip(words, |word| word.wrapping_mul(range) < threshold);
-    (u128::from(word) * u128::from(range), words)
-}
-
-/// A generator of words that starts from the halves of a hash. Its state is a cubic function of the
-/// number of words, so that the streams of two hashes are not shifted or reversed copies of each
-/// other. Without the rotation, hashes whose second halves differ only in high bits would share
-/// every other word.
+/// A generator of words that starts from the halves of a hash. The generator's state is a cubic
+/// function of the number of words, so that the streams of two hashes are not shifted or reversed
+/// copies of each other. Without the rotation, hashes whose second halves differ only in high bits
+/// would share every other word.
 ///
 /// The generator is passed by value, like the stream in [`skip`], so that hot loops keep it in
 /// registers.
@@ -78,8 +99,8 @@ impl Walk {
 ///
 /// Most schemes leave out the halves. The words of the generator are mixed, so that even hashes
 /// that are hardly random give good positions; this costs ten instructions per word. Schemes that
-/// are designed for speed begin with the halves ([`from_halves`](Self::from_halves)). Then half of
-/// the lookups of keys that are not contained need no generated word.
+/// are designed for speed begin with the halves ([`from_halves`](Self::from_halves)). With the
+/// halves, half of the lookups of keys that are not contained need no generated word.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct WordStream {
     walk: Walk,
@@ -115,19 +136,20 @@ impl WordStream {
         half
     }
 
-    /// A number below `bound` (1 to 2^62), exactly uniform if the words are. Use it for bounds that
-    /// change from draw to draw; for a fixed bound, compute the threshold once and use [`draw`].
+    /// A number below `bound` (1 to 2^62), exactly uniform if the words are. Use this method for
+    /// bounds that change from draw to draw; for a fixed bound, make [`Draws`] once and use
+    /// [`Draws::draw`].
     #[inline]
     pub(super) fn below(&mut self, bound: u64) -> u64 {
-        let mut product = u128::from(self.next()) * u128::from(bound);
+        let (mut number, rest) = digit(self.next(), bound);
         // Computing the threshold takes a division. The threshold is below the bound, so it is
-        // computed only if the product is below the bound, too.
-        if (product as u64) < bound {
-            let threshold = bound.wrapping_neg() % bound;
-            if (product as u64) < threshold {
-                (product, *self) = after_skip(*self, bound, threshold);
+        // computed only if the remainder is below the bound, too.
+        if rest < bound {
+            let draws = Draws::new(bound, 1);
+            if rest < draws.threshold {
+                (number, *self) = draws.draw_after_skip(*self);
             }
         }
-        (product >> 64) as u64
+        number
     }
 }

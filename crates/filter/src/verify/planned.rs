@@ -18,15 +18,15 @@ impl<S: Scheme, H: KeyHasher + Sync, K: Counted> FilterOf<S, H, K> {
 }
 
 impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
-    /// Returns true if the filter holds more distinct items than it was planned for. Its expected
+    /// Returns true if the filter holds more distinct items than it was planned for. The expected
     /// rate then exceeds the proven rate. Returns false if the filter has no capacity.
     ///
     /// For a filter that was not merged, true is always correct: more than `capacity` offers set a
-    /// bit, or there are more set bits than `capacity` items can set. The items of a merged filter
-    /// cannot be counted, so its number of set bits is tested; true is then wrong with probability
-    /// at most [`ALPHA`](super::ALPHA). For an intersection, only keys that were inserted after it
-    /// are considered. The result is false for a filter that holds exactly its capacity, and always
-    /// while `offered() <= capacity`.
+    /// bit, or more bits are set than `capacity` items can set. The items of a merged filter cannot
+    /// be counted, so the method tests the number of set bits. For a merged filter, true is wrong
+    /// with probability at most [`ALPHA`](super::ALPHA). For an intersection, only keys that were
+    /// inserted after it are considered. The result is false for a filter that holds exactly its
+    /// capacity, and always while `offered() <= capacity`.
     pub fn is_over_capacity(&self) -> bool {
         let Some(capacity) = self.capacity() else { return false };
         if self.most_items() <= capacity || self.is_intersection() {

@@ -1,32 +1,32 @@
-//! Families of keys: random ones, and those that a weak hash would not spread.
+//! Families of keys: random keys, and keys that a weak hash would not spread.
 
 use crate::common::SplitMix64;
 
-/// How keys look. Members and strangers of one filter never coincide.
+/// The structure of the keys. The keys inserted into a filter and the keys queried never coincide.
 #[derive(Clone, Copy, Debug)]
 pub enum Keys {
     /// 16 random bytes.
     Random,
-    /// Consecutive 64-bit integers: members first, strangers next.
+    /// Consecutive 64-bit integers: first those that are inserted, then those that are queried.
     Sequential,
-    /// 40 bytes that differ in a few digits at the end.
+    /// Keys of 40 bytes that differ only in a few digits at the end.
     NearIdentical,
     /// Integers that differ only in their high bits.
     HighBits,
 }
 
-/// The frozen generator's word at this state.
+/// The output of the fixed generator for this state.
 fn word(state: u64) -> u64 {
     SplitMix64(state).next()
 }
 
 impl Keys {
-    /// Member `index` of filter `filter`.
+    /// The inserted key `index` of the filter with number `filter`.
     pub fn member(self, filter: u64, index: u64) -> Vec<u8> {
         self.key(filter, index)
     }
 
-    /// A key that is no member.
+    /// A key that is not inserted.
     pub fn stranger(self, filter: u64, index: u64) -> Vec<u8> {
         self.key(filter, (1 << 32) + index)
     }

@@ -1,4 +1,4 @@
-//! The tests behind the p-values.
+//! The statistical tests that give the p-values.
 
 use truebloom_math::{Variant, binomial};
 
@@ -10,18 +10,19 @@ pub fn bennett(distance: f64, variance: f64) -> f64 {
     (2.0 * (-variance * h).exp()).min(1.0)
 }
 
-/// The distribution of the set bits of small filters: ten cells of about equal chance, each count
-/// tested against its binomial.
+/// A test of the distribution of set bits in small filters. The possible numbers of set bits are
+/// divided into ten cells of about equal probability, and each cell's count is tested against its
+/// binomial distribution.
 pub struct Cells {
-    /// Upper end (included) and chance of each cell.
+    /// The largest number of set bits in each cell, and the cell's probability.
     cells: Vec<(u64, f64)>,
     counts: Vec<u64>,
 }
 
 impl Cells {
-    /// From the occupancy chain: a throw whose item has i distinct positions already that are set
-    /// falls on one of the other set bits, or sets one more. Positions that may repeat have i = 0.
-    /// All terms are positive.
+    /// Computes the distribution of the number of set bits from the occupancy chain. If i distinct
+    /// positions of the item are set already, the next position is one of the other set bits, or
+    /// sets one more bit. For schemes whose positions may repeat, i is 0. All terms are positive.
     pub fn new(variant: Variant, bits: u64, probes: u32, items: u64) -> Cells {
         let throws = items * u64::from(probes);
         if throws * throws.min(bits) > 10_000_000 {
@@ -57,8 +58,8 @@ impl Cells {
         }
     }
 
-    /// The smallest of the cells' p-values, times their number; 1 where the filter is too large for
-    /// cells.
+    /// The smallest p-value of the cells, multiplied by their number; 1 if the filter is too large
+    /// for cells.
     pub fn p_value(&self) -> f64 {
         let total = self.counts.iter().sum();
         let each = self.cells.iter().zip(&self.counts).map(|((_, chance), count)| binomial::two_sided(*count, total, *chance));

@@ -1,22 +1,23 @@
-//! The contract test: every scheme is held to its law, in two layers, so that a failure names its
-//! culprit.
+//! Tests every scheme against its law. There are two kinds of tests, so that a failure shows its
+//! cause.
 //!
-//! (a) *Set bits* over many seeds against the exact law of the fill: their sum by Bennett's
-//! inequality with the exact mean and variance, and for small filters the whole distribution, cell
-//! by cell. (b) *Hits given the fill*: the queries of one case, over all its filters, against the
-//! rates that their fills determine. The hits are a sum of independent Bernoulli variables, whose
-//! tails beyond the mean are below those of the binomial variable of the same mean (Hoeffding
-//! 1956).
+//! (a) *Set bits*: the numbers of set bits over many seeds are compared with the exact law of the
+//! fill. Their sum is tested by Bennett's inequality with the exact mean and variance, and for
+//! small filters the whole distribution is tested, cell by cell. (b) *Hits given the fill*: the
+//! hits of all filters of a case are compared with the rates that follow from their fills. The
+//! number of hits is a sum of independent Bernoulli variables. Its tails beyond the mean are below
+//! those of the binomial variable with the same mean (Hoeffding 1956).
 //!
-//! Schemes whose positions are tied, two hashes making all of them, have neither a law of the fill
-//! nor a rate that it determines: every scheme is also held to its expected rate
-//! ([`unconditional`]), and these to an enumeration of all pairs of residues ([`residues`]).
-//! `tests/faults/run.sh` plants a fault in each scheme and shows that it is rejected.
+//! If a scheme derives all positions from two hashes, no law of its fill is known, and its fill
+//! does not determine the rate. So every scheme is also compared with its expected rate
+//! ([`unconditional`]), and two-hash schemes are compared with an enumeration of all pairs of
+//! residues ([`residues`]). `tests/faults/run.sh` plants a fault in each scheme and checks that a
+//! test rejects it.
 //!
-//! Every test errs with probability at most [`ALPHA`] when the scheme is sound; seeds are fixed, so
-//! what passes once passes always. Each case prints its p-values and its power: the factor on the
-//! rate that it would notice with 99%. `cargo test --test acceptance -- --nocapture` shows them.
-//! For a campaign with fresh seeds and more queries:
+//! For a correct scheme, each test fails with probability at most [`ALPHA`]; the seeds are fixed,
+//! so a test that passes once always passes. Each case prints its p-values and its power: the
+//! factor on the rate that it would detect with probability 99%. `cargo test --test
+//! acceptance -- --nocapture` shows them. To run the tests with fresh seeds and more queries:
 //!
 //! ```text
 //! ACCEPTANCE_SEED=$RANDOM ACCEPTANCE_SCALE=10 cargo test --release --test acceptance -- --nocapture
@@ -39,15 +40,15 @@ use truebloom::scheme::{Classic, Standard};
 use truebloom_math::binomial::noticed_factor;
 use truebloom_math::{Plan, Target, binomial};
 
-/// What each single test may err by.
+/// The probability with which each single test may fail for a correct scheme.
 const ALPHA: f64 = 1e-6;
 
 fn environment(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
 
-/// A filter size, built `filters` times with seeds of its own and asked `queries` random keys each
-/// time.
+/// The size of a filter. `filters` filters of this size are made with different seeds, and each is
+/// queried for `queries` random keys.
 #[derive(Clone, Copy)]
 struct Case {
     items: u64,
@@ -60,7 +61,8 @@ struct Case {
 /// The p-values of one case.
 #[derive(Debug)]
 struct Outcome {
-    /// Where the measured rate lies, except for a chance of [`ALPHA`], and what is proven for it.
+    /// The interval that contains the measured rate, except with probability [`ALPHA`], and the
+    /// proven rate.
     interval: (f64, f64),
     proven: f64,
     ones: f64,
@@ -74,7 +76,7 @@ impl Outcome {
     }
 }
 
-/// Builds the filters of a case, and compares.
+/// Makes the filters of a case and runs the tests.
 fn run<S: Subject>(case: Case) -> Outcome {
     let rate = case.rate.parse().expect("a rate");
     let plan = Plan::new(&Target::new().items(case.items).rate(rate).scheme(S::VARIANT.into()).mean()).expect("a plan");
@@ -184,8 +186,9 @@ fn filters_for_untrusted_keys() {
     ]);
 }
 
-/// Where the field misses by 5 to 3,000 times, for the floor of double hashing: n = 100 and 1,000
-/// at 1e-6, 1,000 at 1e-9.
+/// Cases in which filters with double hashing exceed the requested rate by a factor of 5 to 3,000,
+/// because of the floor of their rate: 100 and 1,000 items at a rate of 1e-6, and 1,000 items at
+/// 1e-9.
 const fn where_peers_fail(queries: u64) -> [Case; 3] {
     [
         case(100, "1e-6", Keys::Random, 400, queries / 400),
@@ -194,8 +197,8 @@ const fn where_peers_fail(queries: u64) -> [Case; 3] {
     ]
 }
 
-/// Many filters of few hits each, so that their own scatter hardly widens the interval of the
-/// measured rate: it must contain the proven one.
+/// Tests many filters with few hits each, so that the differences between filters hardly widen the
+/// interval of the measured rate; the interval must contain the proven rate.
 #[test]
 fn where_double_hashing_fails_this_scheme_does_not() {
     for case in where_peers_fail(150_000_000) {
@@ -219,7 +222,7 @@ fn a_scheme_whose_second_hash_is_zero_is_rejected() {
     }
 }
 
-/// The scheme alone, through the trait that later schemes implement too.
+/// Tests a scheme without a filter, through the trait that all schemes implement.
 #[test]
 fn the_standard_scheme_keeps_its_law() {
     accept::<Positions<Standard>>(&[case(100, "1e-2", Keys::Sequential, 2_000, 1_000), case(10_000, "1e-3", Keys::HighBits, 20, 200_000)]);

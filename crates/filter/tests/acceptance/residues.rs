@@ -1,5 +1,5 @@
-//! Two-hash schemes by all pairs of residues, which is what their laws average over, and the draws
-//! of the residues.
+//! Tests two-hash schemes on all pairs of residues, over which their laws average. Also tests how
+//! the residues are drawn.
 
 use crate::ALPHA;
 use crate::common::SplitMix64;
@@ -7,15 +7,16 @@ use truebloom::KeyHash;
 use truebloom::scheme::{Cube, Double, DoubleNonzero, Enhanced, PartitionDouble, Scheme, Square};
 use truebloom_math::binomial;
 
-/// The bits of a key's positions.
+/// A key's positions, as the set bits of a word.
 type Mask = u64;
 
 fn mask(positions: impl Iterator<Item = u64>) -> Mask {
     positions.fold(0, |mask, position| mask | 1 << position)
 }
 
-/// The rate of `items` items by inclusion and exclusion over the empty ones of the query's bits, in
-/// whole numbers, over all pairs for items and query alike.
+/// The false-positive rate with `items` items, averaged over all pairs of residues for the items
+/// and for the query. The rate is computed in integers, by inclusion and exclusion over the query's
+/// bits that are not set.
 fn rate(masks: &[Mask], items: u32) -> f64 {
     let mut sum = 0i128;
     for query in masks {
@@ -33,7 +34,7 @@ fn rate(masks: &[Mask], items: u32) -> f64 {
     sum as f64 / (masks.len() as f64).powi(items as i32 + 1)
 }
 
-/// The positions of all pairs, h2 from `lowest` on, below `modulus`.
+/// The positions for all pairs of residues below `modulus`, with h2 at least `lowest`.
 fn all<I: Iterator<Item = u64>>(modulus: u64, lowest: u64, of_residues: impl Fn(u64, u64) -> I) -> Vec<Mask> {
     (0..modulus).flat_map(|h1| (lowest..modulus).map(move |h2| (h1, h2))).map(|(h1, h2)| mask(of_residues(h1, h2))).collect()
 }
@@ -67,8 +68,8 @@ fn all_pairs_have_the_rate_of_the_law() {
     }
 }
 
-/// h1 and h2 together, cell by cell: all pairs that a scheme may draw are equally likely, and no
-/// others are drawn.
+/// Tests the joint distribution of h1 and h2: all pairs that a scheme may draw are equally likely,
+/// and it draws no other pairs.
 #[test]
 fn residues_are_uniform_together() {
     const DRAWS: u64 = 200_000;
@@ -92,8 +93,8 @@ fn residues_are_uniform_together() {
     }
 }
 
-/// Hashes that no good hash function gives often: positions stay in range and as many as there are
-/// probes, and the loop ends.
+/// Tests hashes that a good hash function almost never returns: there are as many positions as
+/// probes, all of them in range, and the loop ends.
 #[test]
 fn degenerate_hashes_have_positions_all_the_same() {
     for hash in [0, 1, u128::MAX, 1 << 64, u128::from(u64::MAX), u128::MAX << 64, 1 << 127] {

@@ -1,4 +1,4 @@
-//! What can be put to the test: the filter itself, and schemes alone, good and bad.
+//! The objects under test: the filter itself, correct schemes, and deliberately bad ones.
 
 use truebloom::scheme::{Classic, Scheme, Standard};
 use truebloom::{BloomFilter, HasherId, KeyHash, KeyHasher, PortableHasher, Seed};
@@ -6,10 +6,10 @@ use truebloom_math::Variant;
 
 /// A filter under test.
 pub trait Subject {
-    /// How it is called in the table.
+    /// The name in the printed table.
     const NAME: &'static str;
 
-    /// The law that it is planned with and held to.
+    /// The law that is used to plan the object and to test it.
     const VARIANT: Variant = Variant::Standard;
 
     fn new(bits: u64, probes: u32, seed: u128) -> Self;
@@ -18,7 +18,7 @@ pub trait Subject {
     fn ones(&self) -> u64;
 }
 
-/// The real filter, with the hasher of this number.
+/// The real filter, with the hasher that has this number.
 pub struct Filter<const HASHER: u16>(BloomFilter);
 
 fn hasher(number: u16, seed: u128) -> PortableHasher {
@@ -46,7 +46,8 @@ impl<const HASHER: u16> Subject for Filter<HASHER> {
     }
 }
 
-/// Positions with a name for the table: of a scheme of the library, or of a bad one of this file.
+/// Positions with a name for the printed table, from a scheme of the library or a bad scheme of
+/// this file.
 pub trait Named: Sized {
     const NAME: &'static str;
     const VARIANT: Variant = Variant::Standard;
@@ -75,7 +76,7 @@ macro_rules! named {
 named!(Standard, "standard scheme", Standard);
 named!(Classic, "classic scheme", Classic);
 
-/// A bare bit vector filled through a scheme.
+/// A plain bit vector whose positions come from a scheme.
 pub struct Positions<S> {
     scheme: S,
     hasher: PortableHasher,
@@ -105,7 +106,7 @@ impl<S: Named> Subject for Positions<S> {
     }
 }
 
-/// Deliberately bad positions, which claim the law of the standard filter.
+/// Defines deliberately bad positions, which are tested against the law of the standard filter.
 macro_rules! bad_scheme {
     ($(#[$doc:meta])* $name:ident, $label:literal, $second:expr) => {
         $(#[$doc])*
@@ -131,14 +132,14 @@ macro_rules! bad_scheme {
 }
 
 bad_scheme!(
-    /// `h1 + i h2 mod m`, as most libraries do it: a floor near 6n/m^2 under the rate.
+    /// `h1 + i h2 mod m`, as in most libraries: the rate cannot fall below about 6n/m^2.
     DoubleHashing,
     "BAD: double hashing",
     |second: u128| second
 );
 
 bad_scheme!(
-    /// The same with a second hash of 0: one position an item.
+    /// Double hashing with h2 = 0, so that all probes of an item have one position.
     OneProbe,
     "BAD: h2 = 0",
     |_: u128| 0u128

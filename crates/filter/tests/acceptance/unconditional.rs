@@ -1,11 +1,11 @@
-//! Every scheme against the expected rate of its law, whatever its fill says: filters of a few
-//! items, each asked one key.
+//! Compares every scheme with the expected rate of its law, whatever the fill is. The filters hold
+//! a few items, and each is queried for one key.
 //!
-//! With one query a filter the hits are exactly binomial, however the positions of an item are
-//! tied; many queries of one filter would share its rate. Where the law gives a bracket and no
-//! number, the hits are held to its nearer end. Sizes are tiny on purpose: there the schemes differ
-//! most, moduli with many divisors and without are both at hand, and the power printed is that of
-//! small deviations of the rate.
+//! With one query per filter, the number of hits is exactly binomial, however the positions of an
+//! item depend on each other; several queries of one filter would share its rate. If the law gives
+//! only bounds on the rate, the hits are compared with the nearer bound. The sizes are deliberately
+//! tiny. At such sizes the schemes differ most, there are moduli with many divisors and with none,
+//! and the tests detect small deviations of the rate.
 
 use crate::ALPHA;
 use crate::common::SplitMix64;
@@ -18,7 +18,8 @@ use truebloom_math::binomial::{self, noticed_factor};
 const CASES: [(u64, u32, u64, u64); 5] =
     [(12, 3, 3, 300_000), (13, 3, 3, 300_000), (60, 5, 8, 200_000), (401, 4, 60, 60_000), (1_200, 6, 120, 40_000)];
 
-/// The nearest size that the scheme can have, as full, and fewer filters if they are much larger.
+/// The nearest size that the scheme supports, with items in proportion, and with fewer filters if
+/// the size is much larger.
 fn case(id: SchemeId, (bits, probes, items, filters): (u64, u32, u64, u64)) -> (u64, u64, u64) {
     let size = bits.next_multiple_of(id.bits_unit(probes));
     if size < 2 * bits { (size, items, filters) } else { (size, items * size / bits, 20_000) }
@@ -59,7 +60,7 @@ fn accept(id: SchemeId) {
     }
 }
 
-/// All that the registry has; with ACCEPTANCE_SCHEME that one alone.
+/// Tests all registered schemes, or only the one named by ACCEPTANCE_SCHEME.
 #[test]
 fn every_scheme_keeps_its_law() {
     let only = std::env::var("ACCEPTANCE_SCHEME").ok();

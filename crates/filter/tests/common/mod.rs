@@ -1,9 +1,10 @@
-//! Shared by the tests of this crate.
+//! Functions that the tests of this crate share.
 #![allow(dead_code, reason = "no test uses all of it")]
 
 use truebloom::{BloomFilter, PortableHasher, Seed};
 
-/// The generator of all frozen streams: SplitMix64. Our own, because crates may change theirs.
+/// The generator of all fixed streams: SplitMix64. It is implemented here, because other crates may
+/// change their generators.
 pub(crate) struct SplitMix64(pub(crate) u64);
 
 impl SplitMix64 {
@@ -24,13 +25,13 @@ pub(crate) fn filter(bits: u64, probes: u32, seed: u128) -> BloomFilter {
     BloomFilter::builder().bits(bits).probes(probes).hasher(PortableHasher::xxh3(Seed::from(seed))).build().expect("small and in range")
 }
 
-/// The header's checksum, made right again after a change: what a forger would do.
+/// Corrects the header's checksum after a change, as a forger would.
 pub(crate) fn seal(bytes: &mut [u8]) {
     let checksum = xxhash_rust::xxh3::xxh3_64(&bytes[..248]);
     bytes[248..256].copy_from_slice(&checksum.to_le_bytes());
 }
 
-/// The checksum of the payload and then that of the header, made right again.
+/// Corrects the checksum of the payload, and then the checksum of the header.
 pub(crate) fn seal_all(bytes: &mut [u8]) {
     let checksum = xxhash_rust::xxh3::xxh3_64(&bytes[256..]);
     bytes[112..120].copy_from_slice(&checksum.to_le_bytes());

@@ -1,9 +1,10 @@
-//! The bounds of estimates, measured over many seeds.
+//! Tests the bounds on estimates over many seeds.
 //!
-//! Each test counts the seeds for which a fixed key exceeds a bound that it keeps but for delta.
-//! The count is at most Binomial(seeds, delta): a test fails when it is above the quantile of level
-//! 1 - 1e-6, so a sound bound fails a fresh seed once in a million. The planted faults at the end
-//! show the power: they exceed by far.
+//! Each test counts the seeds for which the error of a fixed key exceeds a bound that holds with
+//! probability at least 1 - delta. The count is at most distributed as Binomial(seeds, delta). A
+//! test fails if the count is above the quantile at level 1 - 1e-6, so for a correct bound and
+//! fresh seeds it fails once in a million. The planted faults at the end show the power of the
+//! tests, which they fail by a wide margin.
 
 use crate::streams::{KINDS, Kind, counts};
 use crate::{hasher, rate, small};
@@ -13,7 +14,8 @@ use truebloom_math::count_min::{Family, Rows, Shape};
 
 const SEEDS: u64 = 200;
 
-/// The largest count that Binomial(trials, p) exceeds with a probability above 1e-6.
+/// The largest number that is exceeded with a probability above 1e-6 by a variable with the
+/// distribution Binomial(trials, p).
 fn most(trials: u64, p: f64) -> u64 {
     let (mut pmf, mut cdf, mut count) = ((trials as f64 * (-p).ln_1p()).exp(), 0.0, 0);
     loop {
@@ -26,8 +28,8 @@ fn most(trials: u64, p: f64) -> u64 {
     }
 }
 
-/// How many seeds let the key's error exceed the bound from the total, and that from the counters.
-/// Never below the truth, for any key.
+/// The numbers of seeds for which the key's error exceeds the bound from the total, and the bound
+/// from the counters. Also checks that no key's estimate is below its count.
 fn exceeded<R: RowHashes>(kind: Kind, key: u64, conservative: bool, delta: &Rate, seeds: u64) -> (u64, u64) {
     let counts = counts(kind, 4_000, 7);
     let (mut by_total, mut by_counters) = (0, 0);
@@ -92,9 +94,10 @@ fn conservative_update_keeps_the_bounds() {
     hold::<TwoHashRows>(true);
 }
 
-/// Where neither bound implies the other, each is given half of the probability before the counters
-/// are looked at: two hashes, and sums over ranges. With independent rows the counters' bound is
-/// never above the other, and both have all of it.
+/// If neither bound always implies the other, each is computed for half of the probability, which
+/// is decided without looking at the counters. This is the case for rows made from two hashes, and
+/// for sums over ranges. With independent rows, the bound from the counters is never above the
+/// other bound, so both are computed for the whole probability.
 #[test]
 fn the_smaller_of_two_bounds_keeps_the_probability_asked_for() {
     for (kind, seed) in KINDS.into_iter().zip(1..) {
@@ -115,8 +118,9 @@ fn the_smaller_of_two_bounds_keeps_the_probability_asked_for() {
     }
 }
 
-/// For a key that is not in the sketch the law of the estimate given the counters is a product of
-/// shares, exactly: measured over many keys, within the quantiles of level 1e-6 on both sides.
+/// Given the counters, the law of the estimate of a key that is not in the sketch is exactly a
+/// product of shares. The test measures many such keys and uses the quantiles of level 1e-6 on both
+/// sides.
 #[test]
 fn the_law_of_a_missing_key_is_the_product_of_shares() {
     let counts = counts(Kind::Zipf, 4_000, 7);
@@ -134,9 +138,10 @@ fn the_law_of_a_missing_key_is_the_product_of_shares() {
     }
 }
 
-/// What must fail: rows that share one hash function, and the mean of the rows in place of the
-/// least. Each row is a sketch of depth 1. One key with half of the stream: a row meets it once in
-/// 101, all four once in 10^8, so the sound one is never above.
+/// Tests that faulty sketches are rejected: rows that share one hash function, and the mean of the
+/// rows instead of their minimum. Each row is a sketch with depth 1. One key makes up half of the
+/// stream. Another key collides with it in one row with probability 1/101, and in all four rows
+/// with probability about 1e-8, so a correct sketch never exceeds the bound.
 #[test]
 fn planted_faults_exceed_the_bounds() {
     let stream = counts(Kind::OneHeavy, 400, 7);
@@ -161,8 +166,8 @@ fn planted_faults_exceed_the_bounds() {
     assert!(mean > allowed, "a mean is not found out: {mean} of {allowed}");
 }
 
-/// Somebody who knows the seed can choose keys that share all counters of a victim: then nothing
-/// holds but that estimates are never too low. Said in the documentation.
+/// Someone who knows the seed can choose keys that share all counters of another key. Estimates are
+/// then still never too low, but no upper bound holds, as the documentation says.
 #[test]
 fn keys_chosen_with_the_seed_break_the_upper_bound_only() {
     let shape = Shape::new(Rows::Independent, 5, 2, 1).expect("a shape");
@@ -177,9 +182,9 @@ fn keys_chosen_with_the_seed_break_the_upper_bound_only() {
     assert!(colliding.iter().all(|key| sketch.estimate(key).value >= 1));
 }
 
-/// Intervals of 99% miss in at most a hundredth of all cases: of 200, more than twelve would be a
-/// chance below 1e-6. Of the keys of all rows together, or of those of a row that is not whole,
-/// nearly all would miss.
+/// Intervals with confidence 99% miss in at most a hundredth of all cases. More than twelve misses
+/// in 200 cases have a probability below 1e-6. An interval for the keys of all rows together, or
+/// for those of a part of a row, would miss in nearly all cases.
 #[test]
 fn distinct_keys_are_covered() {
     for two_hash in [false, true] {

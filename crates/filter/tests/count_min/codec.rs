@@ -1,4 +1,4 @@
-//! Files: written, read, and refused when they are anything else.
+//! Tests the files of sketches: they can be written and read, and all other bytes are refused.
 
 use crate::common::{seal, seal_all};
 use crate::streams::{Kind, counts};
@@ -54,7 +54,8 @@ fn what_is_written_is_read() {
     assert_eq!(CountMin::open(&path).ok(), Some(sketch));
 }
 
-/// Narrow counters are read into wide ones, full ones as full ones; not the other way round.
+/// Tests that narrow counters can be read as wide ones, but not the other way round. A saturated
+/// counter is read as a saturated one.
 #[test]
 fn narrow_counters_widen() {
     let mut narrow: CountMin<u32> = sample();
@@ -113,8 +114,8 @@ fn damage_is_found_at_every_byte() {
     }
 }
 
-/// Fields that a forger sets, with all checksums right again: refused by name, and nothing of the
-/// claimed size is allocated.
+/// Tests files with forged fields and correct checksums: the error names the field, and no memory
+/// of the claimed size is allocated.
 #[test]
 fn forged_fields_are_refused() {
     let bytes = list().to_bytes().expect("small");
@@ -192,8 +193,8 @@ fn forged_lists_are_refused() {
 }
 
 proptest! {
-    /// Sealed again after any change: an error or a sketch that writes the same bytes again, but
-    /// never a panic.
+    /// Tests files with arbitrary changes and corrected checksums: the result is an error, or a
+    /// sketch that writes the same bytes; nothing panics.
     #[test]
     fn nothing_panics(changes in prop::collection::vec((0usize..2_600, any::<u8>()), 1..6), cut in 0usize..3_000) {
         for bytes in [list().to_bytes().expect("small"), sample::<TwoHashRows, u32>().to_bytes().expect("small")] {
@@ -216,8 +217,8 @@ proptest! {
     }
 }
 
-/// Counters that are full stay full when all are halved, and the file says so and is read again;
-/// keys whose own count is full have no upper bound from then on.
+/// Tests that halving leaves saturated counters unchanged, that the file records this and can be
+/// read, and that keys with a saturated count then have no upper bound.
 #[test]
 fn halved_sketches_with_full_counters_are_read_again() {
     let mut sketch = small::<FullRows, u32>(3);
@@ -246,8 +247,9 @@ fn halved_sketches_with_full_counters_are_read_again() {
     list::<u64>(u64::MAX - 1);
 }
 
-/// A full counter says nothing of the sum of its row; the others still do. A forged file that was
-/// read here could not be read again once it was halved and saved.
+/// A saturated counter says nothing about the sum of its row, but the other rows are still checked.
+/// If a forged file of this kind were accepted, the halved sketch could be saved but not read
+/// again.
 #[test]
 fn beside_a_full_counter_the_others_are_held_to_the_sum() {
     let mut bytes = sample::<FullRows, u32>().to_bytes().expect("small");

@@ -1,5 +1,5 @@
-//! Heavy hitters: complete above what they say they missed, and the words of a text against an
-//! exact count.
+//! Tests heavy hitters: the list has every key above the bound that it reports for missing keys.
+//! Also compares the words of a text with an exact count.
 
 use crate::common::SplitMix64;
 use crate::streams::{KINDS, counts};
@@ -13,8 +13,8 @@ fn list(width: u64, depth: u32, capacity: u64, seed: u64) -> HeavyHitters {
     HeavyHitters::new(CountMin::with_shape(shape, hasher(seed)).expect("small"), capacity).expect("a list")
 }
 
-/// Certain, so no statistics: for sketches of any quality, streams in any order, and after merges
-/// and halvings.
+/// The guarantee is certain, so no statistics are needed. It holds for sketches of any size, for
+/// streams in any order, and after merging and halving.
 #[test]
 fn no_key_above_what_was_missed_is_missing() {
     for (kind, seed) in KINDS.into_iter().flat_map(|kind| (0..6).map(move |seed| (kind, seed))) {
@@ -60,7 +60,7 @@ fn no_key_above_what_was_missed_is_missing() {
     }
 }
 
-/// The words of a text of the project as it was one day, against their exact count.
+/// Compares the list with an exact count of the words in an old version of a text of this project.
 #[test]
 fn the_words_of_a_text() {
     let text = include_str!("text.md");
@@ -104,7 +104,8 @@ fn a_share_sizes_both() {
     assert_eq!(late.above(1), None);
 }
 
-/// Long keys leave room for fewer, and the list says what it no longer knows.
+/// Tests that a list has room for fewer long keys, and raises its bound for missing keys
+/// accordingly.
 #[test]
 fn keys_take_bounded_memory() {
     let mut list = list(1_000, 3, 10, 1);
@@ -117,7 +118,8 @@ fn keys_take_bounded_memory() {
     assert!(list.missed_at_most() >= 1_000, "too long to be listed");
 }
 
-/// Long keys that do not fit are left out by themselves, and what they would have pushed out stays.
+/// Tests that only the long keys that do not fit are refused; the keys that they would replace stay
+/// in the list.
 #[test]
 fn long_keys_do_not_empty_the_list() {
     let mut list = list(10_000, 4, 100, 3);
@@ -128,7 +130,7 @@ fn long_keys_do_not_empty_the_list() {
     assert_eq!((found.len(), list.missed_at_most()), (21, 83), "one of the long ones has room");
 }
 
-/// Full counters bound nothing, but what the list counts itself stays exact.
+/// Tests that saturated counters give no bounds, but the list's own counts stay exact.
 #[test]
 fn full_counters_leave_the_lists_own_counts() {
     let shape = Shape::new(Rows::Independent, 10, 2, 1).expect("a shape");

@@ -1,4 +1,4 @@
-//! Sketches: bounds on streams of several kinds, heavy hitters, ranges, sums, files.
+//! Tests of sketches: bounds on several kinds of streams, heavy hitters, ranges, sums, files.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -22,7 +22,8 @@ fn hasher(seed: u64) -> PortableHasher {
     PortableHasher::xxh3(Seed::from(u128::from(seed) << 64 | 0x5eed))
 }
 
-/// A small sketch: width 101, which is a prime, and 4 rows; two copies for two hashes.
+/// A small sketch with a width of 101 (a prime) and 4 rows. A sketch whose rows are made from two
+/// hashes has two copies.
 fn small<R: RowHashes, C: Counter>(seed: u64) -> Sketch<R, C> {
     let copies = if R::ROWS == Rows::TwoHash { 2 } else { 1 };
     let shape = Shape::new(R::ROWS, 101, 4, copies).expect("a shape");

@@ -1,4 +1,4 @@
-//! Ranges against exact counts.
+//! Compares the counts of ranges with exact counts.
 
 use crate::common::SplitMix64;
 use crate::{hasher, rate};

@@ -6,9 +6,9 @@ use std::collections::HashMap;
 /// How the keys of a stream are chosen.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Kind {
-    /// All equally often.
+    /// All keys occur equally often.
     Uniform,
-    /// The key of rank r as often as 1/r.
+    /// The key of rank r occurs in proportion to 1/r.
     Zipf,
     /// One key holds half of the stream, and the others come once: the worst case of Markov's
     /// inequality for a row.

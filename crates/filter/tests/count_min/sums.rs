@@ -1,4 +1,4 @@
-//! Merging, halving, inner products, saturation, bulk.
+//! Tests of merging, halving, inner products, saturation and batches.
 
 use crate::streams::{Kind, counts};
 use crate::{hasher, rate, small};
@@ -29,8 +29,8 @@ fn merging_is_adding() {
     merged_is_the_sketch_of_both::<TwoHashRows>();
 }
 
-/// So many times at once is as often one by one, up to the highest value of a counter and of the
-/// sum; never is nothing.
+/// Tests that merging n times in one step gives the same result as n merges, up to the highest
+/// value of a counter and of the sum. Merging 0 times changes nothing.
 #[test]
 fn merging_many_times_is_merging_often() {
     let shape = Shape::new(Rows::Independent, 64, 3, 1).expect("small");

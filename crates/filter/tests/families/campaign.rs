@@ -1,4 +1,4 @@
-//! Filters of every family, of one group of cases, and the verdict.
+//! Tests filters with every family of keys for one group of cases, and gives the result.
 
 use crate::common::SplitMix64;
 use crate::evidence::{Hits, fill_p_value};
@@ -7,24 +7,26 @@ use truebloom::scheme::SchemeId;
 use truebloom::{AnyFilter, Filter, HasherId, Key, KeyHash, PortableHasher, Seed};
 use truebloom_math::{Fpr, Plan, Target};
 
-/// What all tests of a group, over all families, may err by together.
+/// The probability with which any test of a group may fail, over all families together.
 pub const ALPHA: f64 = 1e-6;
 
-/// How strangers are asked.
+/// How a filter is queried for keys that were not inserted.
 #[derive(Clone, Copy)]
 pub enum Asked {
-    /// Many of each filter, in a batch; the filter's own rate follows from its set bits.
+    /// Each filter is queried for many keys, in a batch; the filter's own rate follows from its set
+    /// bits.
     Often,
-    /// One of each filter, alone; the rate is the expected one, whatever the fill is.
+    /// Each filter is queried for one key; the rate is the expected one, whatever the fill is.
     Once,
 }
 
-/// Bits and probes.
+/// How the numbers of bits and probes are chosen.
 #[derive(Clone, Copy)]
 pub enum Size {
-    /// As planned for this rate.
+    /// The size that a plan for this rate gives.
     Rate(&'static str),
-    /// These, the bits rounded up to what the scheme allows.
+    /// These numbers of bits and probes; the bits are rounded up to a number that the scheme
+    /// supports.
     Given(u64, u32),
 }
 
@@ -36,11 +38,11 @@ pub struct Case {
     pub items: u64,
     pub size: Size,
     pub asked: Asked,
-    /// Strangers for each family at the scale 1.
+    /// The number of queried keys per family that were not inserted, at scale 1.
     pub strangers: u64,
 }
 
-/// A hash of a key, given the hasher of the filter.
+/// A function from a key and the filter's hasher to a hash.
 pub type Hash = fn(&PortableHasher, &dyn Key) -> KeyHash;
 
 /// How keys become hashes: by the filter itself, or by a bad hash that the campaign has to reject.
@@ -50,7 +52,7 @@ pub enum Hashing {
     Bad(Hash),
 }
 
-/// Cases with more keys or more strangers are left to the long form.
+/// Cases with more keys or more queries than this run only in the long form.
 const QUICK_ITEMS: u64 = 1_000;
 const QUICK_STRANGERS: u64 = 20_000;
 
@@ -58,20 +60,20 @@ fn environment(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
 
-/// The findings of one test: a family in a case, or several together.
+/// The result of one test: for one family in a case, or for several together.
 pub struct Finding {
     pub what: String,
     pub p: f64,
 }
 
-/// The verdict of a campaign.
+/// The results of a campaign.
 pub struct Outcome {
-    /// Every test, the least p-value first.
+    /// The results of all tests, in the order of their p-values.
     findings: Vec<Finding>,
 }
 
 impl Outcome {
-    /// What each test may err by: Bonferroni.
+    /// The level of each test, by Bonferroni's correction.
     fn level(tests: usize) -> f64 {
         ALPHA / tests as f64
     }
@@ -83,7 +85,7 @@ impl Outcome {
     }
 }
 
-/// Runs these cases with all families and prints a table of the cases and one of the families.
+/// Runs these cases with all families, and prints a table of the cases and a table of the families.
 pub fn run(cases: &[Case], hashing: Hashing) -> Outcome {
     let scale = environment("FAMILIES_SCALE", 1);
     let cases: Vec<Case> =
@@ -163,16 +165,17 @@ pub fn run(cases: &[Case], hashing: Hashing) -> Outcome {
     Outcome { findings }
 }
 
-/// A factor on the rate; a test that would notice none below a hundred says nothing.
+/// Formats a detectable factor on the rate. A factor of a hundred or more means that the test has
+/// no power.
 fn factor(noticed: f64) -> String {
     if noticed < 100.0 { format!("{noticed:.3}") } else { "-".to_string() }
 }
 
-/// Filters of one case.
+/// The filters of one case.
 struct Subject {
     case: Case,
     hashing: Hashing,
-    /// The first of them, empty; others differ in the seed.
+    /// An empty filter; all other filters differ from it only in the seed.
     empty: AnyFilter,
     expected: Fpr,
 }
@@ -204,8 +207,8 @@ impl Subject {
         self.empty.probes()
     }
 
-    /// Filters of one family until this many strangers were asked: the hits, and the p-value of the
-    /// set bits where there is a law of them.
+    /// Tests filters with keys of one family, until this many keys that were not inserted are
+    /// queried. Returns the hits, and the p-value of the numbers of set bits if their law is known.
     fn run(&self, family: &Family, strangers: u64, random: &mut SplitMix64) -> (Hits, Option<f64>) {
         let items = self.case.items;
         let at_a_time = (16 * items).clamp(512, 1 << 18).min(family.most - items).min(strangers);
@@ -246,7 +249,7 @@ impl Subject {
         (hits, fill.map(|fill| fill_p_value(&fill, filters, ones)))
     }
 
-    /// Hashed outside of the filter, which is emptied for the next seed.
+    /// Hashes keys outside of the filter, and clears the filter for each new seed.
     fn ask_once(&self, keys: &[AnyKey], filters: u64, random: &mut SplitMix64) -> Hits {
         let splits = splits(keys.len(), self.case.items as usize);
         let mut filter = self.empty.clone();
@@ -274,7 +277,8 @@ impl Subject {
     }
 }
 
-/// Members before strangers, members after them, and both in turns while there are members.
+/// Divides keys into inserted and queried ones in three ways: the first keys are inserted, the last
+/// ones, or every second one.
 fn splits(keys: usize, items: usize) -> [Split; 3] {
     let turns = (2 * items).min(keys);
     let (even, odd) = (0..turns).partition(|i| i % 2 == 0);
@@ -283,7 +287,8 @@ fn splits(keys: usize, items: usize) -> [Split; 3] {
     [((0..items).collect(), (items..keys).collect()), ((keys - items..keys).collect(), (0..keys - items).collect()), in_turns]
 }
 
-/// Key by key the filter is the same, and its answers are; members are found.
+/// Checks that inserting the keys one by one gives an equal filter and equal answers, and that all
+/// inserted keys are contained.
 fn check_single_keys(batch: &AnyFilter, empty: &AnyFilter, keys: &[AnyKey], members: &[usize], strangers: &[usize]) {
     let mut single = empty.clone();
     for member in members {

@@ -1,24 +1,25 @@
-//! What many filters said, and the exact tests of it.
+//! The results of many filters, and the exact tests of these results.
 
 use truebloom_math::{Fill, Fpr, binomial};
 
-/// Hits of strangers against the rates of their filters.
+/// The number of hits among keys that were not inserted, and the rates of their filters.
 ///
-/// Each rate is given by the filter's set bits, or is the expected one of a filter that is asked
-/// once; where a law gives a bracket, both ends are summed and the nearer one is held against. The
-/// hits are a sum of independent Bernoulli variables, whose tails beyond the mean are below those
-/// of the binomial variable of the same mean (Hoeffding 1956).
+/// The rate of each filter follows from its set bits, or is the expected rate if the filter is
+/// queried once. If the law gives only bounds on the rate, both bounds are summed, and the test
+/// uses the nearer one. The number of hits is a sum of independent Bernoulli variables, whose tails
+/// beyond the mean are below those of the binomial variable with the same mean (Hoeffding 1956).
 #[derive(Clone, Copy, Default)]
 pub struct Hits {
     pub filters: u64,
     pub asked: u64,
     pub hits: u64,
-    /// Hits expected by the lower and the upper ends of the rates.
+    /// The number of hits expected from the lower bounds on the rates, and the number expected from
+    /// the upper bounds.
     expected: (f64, f64),
 }
 
 impl Hits {
-    /// One more filter.
+    /// Adds the hits of one more filter.
     pub fn count(&mut self, asked: u64, hits: u64, fpr: &Fpr) {
         let rates = (asked as f64 * fpr.lower, asked as f64 * fpr.upper);
         self.add(&Hits { filters: 1, asked, hits, expected: rates });
@@ -31,12 +32,12 @@ impl Hits {
         self.expected = (self.expected.0 + other.expected.0, self.expected.1 + other.expected.1);
     }
 
-    /// The mean of the rates that the law allows, the nearest to what was measured.
+    /// The mean rate that is nearest to the measured rate among those that the law allows.
     fn rate(&self) -> f64 {
         (self.hits as f64).clamp(self.expected.0, self.expected.1) / self.asked as f64
     }
 
-    /// Hits over expected ones.
+    /// The number of hits divided by the expected number.
     pub fn ratio(&self) -> f64 {
         self.hits as f64 / (self.rate() * self.asked as f64)
     }
@@ -46,14 +47,15 @@ impl Hits {
         binomial::two_sided(self.hits, self.asked, self.rate())
     }
 
-    /// The power: the smallest factor on the rate that is noticed at this level with 99%.
+    /// The power: the smallest factor on the rate that the test detects at this level with
+    /// probability 99%.
     pub fn noticed(&self, alpha: f64) -> f64 {
         binomial::noticed_factor(self.asked, self.expected.1 / self.asked as f64, alpha)
     }
 }
 
-/// Set bits of all filters of a case against the exact law of the fill, by the proven bounds of its
-/// tails: members that share positions set too few.
+/// Compares the number of set bits in all filters of a case with the exact law of the fill, by
+/// proven bounds on its tails. If inserted keys share positions, there are too few set bits.
 pub fn fill_p_value(one: &Fill, filters: u64, ones: u64) -> f64 {
     let mut all = *one;
     (all.mean, all.variance) = (all.mean * filters as f64, all.variance * filters as f64);

@@ -1,7 +1,7 @@
-//! The families: keys as programs have them, each a function of an index.
+//! The families: keys as programs have them. Each family is a function of an index.
 //!
-//! No two keys of a family have the same bytes, so strangers are strangers. A family does not know
-//! the seed of the filter, which is what the law asks of keys, and nothing else.
+//! No two keys of a family have the same bytes, so a queried key is never equal to an inserted one.
+//! As the law requires, the keys do not depend on the filter's seed.
 
 use crate::common::SplitMix64;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -10,12 +10,12 @@ use truebloom::{Key, KeyHasher, PortableHasher, Seed};
 /// A key of any type.
 pub type AnyKey = Box<dyn Key>;
 
-/// What a family may depend on beside the index.
+/// The values on which keys may depend, in addition to their index.
 #[derive(Clone, Copy)]
 pub struct Setting {
     /// Bits of the filter.
     pub bits: u64,
-    /// A random word, another for each campaign.
+    /// A random word, which is different in each campaign.
     pub base: u64,
 }
 
@@ -23,13 +23,13 @@ pub struct Setting {
 pub struct Family {
     /// Its name in the tables.
     pub name: &'static str,
-    /// Indexes it has keys for.
+    /// The number of keys in the family.
     pub most: u64,
-    /// The key of an index.
+    /// The key with this index.
     pub key: fn(Setting, u64) -> AnyKey,
 }
 
-/// Enough for every case.
+/// A number of keys that is enough for every case.
 const MANY: u64 = 1 << 20;
 
 const fn family(name: &'static str, key: fn(Setting, u64) -> AnyKey) -> Family {
@@ -153,7 +153,8 @@ pub const FAMILIES: [Family; 64] = [
     family("sequences that share parts", |_, i| Box::new(vec![i / 5; 1 + (i % 5) as usize])),
 ];
 
-/// The index-th number of this width, from those with the fewest bits set on.
+/// The number with this index among all numbers of this width, in the order of their numbers of set
+/// bits.
 fn few_bits(width: u64, mut index: u64) -> u128 {
     let mut weight = 0;
     while index >= choose(width, weight) {
@@ -174,7 +175,7 @@ fn choose(of: u64, taken: u64) -> u64 {
     (0..taken).fold(1, |ways, i| ways * of.saturating_sub(i) / (i + 1))
 }
 
-/// The bits of both, in turns: how a geohash numbers the cells of a map.
+/// Interleaves the bits of two numbers, as a geohash numbers the cells of a map.
 fn interleave(x: u64, y: u64) -> u64 {
     (0..32).fold(0, |mixed, bit| mixed | (x >> bit & 1) << (2 * bit) | (y >> bit & 1) << (2 * bit + 1))
 }
@@ -201,7 +202,7 @@ fn uuid4(at: Setting, index: u64) -> u128 {
     random & !(0xf << 76 | 3 << 62) | 4 << 76 | 2 << 62
 }
 
-/// The index-th order of these letters.
+/// The permutation of these letters with this index.
 fn permutation(mut index: u64) -> Vec<u8> {
     let mut left = b"abcdefghijklmnop".to_vec();
     let mut order = Vec::new();

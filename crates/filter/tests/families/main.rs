@@ -1,17 +1,20 @@
-//! Structured keys: whatever the family of keys, a filter errs as often as its law says.
+//! Tests structured keys: for all families of keys, the false-positive rate is the one that the law
+//! predicts.
 //!
-//! The law is proven for keys whose hashes are random. That hasher and walk come close enough to
-//! this on keys that are far from random is tested here. Some keys of each of 64 families
-//! ([`keys`]) are inserted and others are queried: those before, after and between the inserted
-//! ones, under many seeds. Exact tests ([`evidence`]) compare the hits with the exact law: those of
-//! one family in one case, of all families in one case, and of one family in all cases. Set bits
-//! are tested, too. Batches and single keys must agree.
+//! The law is proven for keys whose hashes are random. The law is proven for keys whose hashes are
+//! random. These tests show that the positions are close enough to random, even for keys that are
+//! far from random. For each of 64 families ([`keys`]) and under many seeds, some keys are inserted
+//! and others are queried: keys before, after and between the inserted ones. Exact tests
+//! ([`evidence`]) compare the hits with the exact law for each family in each case, for all
+//! families in each case, and for each family in all cases. Set bits are tested, too. Batches and
+//! single keys must agree.
 //!
-//! If hasher and scheme are sound, one of the tests of a group fails with probability at most 1e-6
-//! over the seeds. Seeds are fixed, so what passes once passes always. The tables show which factor
-//! on the rate each test would notice with probability 99%. The quick form, which `cargo test`
-//! runs, notices gross faults only: in most cases of rates of 1e-3 and above a factor of 1.2 to 6
-//! for one family, and of 1.02 to 1.4 for all families together. The long form:
+//! For a correct hasher and scheme, the probability that any test of a group fails is at most 1e-6
+//! over the seeds. The seeds are fixed, so a test that passes once always passes. The tables show
+//! which factor on the rate each test would detect with probability 99%. The quick form, which
+//! `cargo test` runs, detects only large faults. In most cases with rates of 1e-3 and above, it
+//! detects a factor of 1.2 to 6 for one family, and of 1.02 to 1.4 for all families together. The
+//! long form:
 //!
 //! ```text
 //! FAMILIES_SCALE=20 FAMILIES_SEED=$RANDOM cargo test --release -p truebloom --test families -- --nocapture --test-threads 1
@@ -38,7 +41,8 @@ const fn once(scheme: SchemeId, bits: u64, probes: u32, items: u64, strangers: u
     Case { scheme, hasher: HasherId::Xxh3, items, size: Size::Given(bits, probes), asked: Asked::Once, strangers }
 }
 
-/// Many bits and one probe: almost every shared bit is a pair of keys whose hashes begin alike.
+/// Tests filters with many bits and one probe. If two keys share a bit, the high bits of their
+/// hashes are almost always equal.
 const fn sparse(scheme: SchemeId, items: u64, bits: u64, strangers: u64) -> Case {
     Case { scheme, hasher: HasherId::Xxh3, items, size: Size::Given(bits, 1), asked: Asked::Often, strangers }
 }
@@ -97,7 +101,7 @@ const SIPHASH: [Case; 7] = {
     ]
 };
 
-/// Their fills determine the rates, too.
+/// Tests other schemes whose fill determines the rate.
 const CLASSIC_AND_PARTITIONED: [Case; 10] = {
     use HasherId::Xxh3;
     use SchemeId::{Classic, Partitioned};
@@ -115,7 +119,7 @@ const CLASSIC_AND_PARTITIONED: [Case; 10] = {
     ]
 };
 
-/// Fills do not tell the rates of these: one stranger a filter.
+/// Tests schemes whose fill does not determine the rate, with one query per filter.
 const TWO_HASHES: [Case; 12] = {
     use SchemeId::{Cube, Double, DoubleNonzero, Enhanced, PartitionDouble, Square};
     [
@@ -165,7 +169,8 @@ fn schemes_of_two_hashes() {
     accept(&TWO_HASHES);
 }
 
-/// Strangers are strangers: no two keys of a family have the same bytes.
+/// Tests that no two keys of a family have the same bytes, so that queried keys differ from
+/// inserted ones.
 #[test]
 fn keys_of_a_family_are_distinct() {
     const KEYS: u64 = 3_000;
@@ -177,7 +182,7 @@ fn keys_of_a_family_are_distinct() {
     }
 }
 
-/// The key as a number, or its first eight bytes as one.
+/// The key as a number, or the number in its first eight bytes.
 fn number(key: &dyn Key) -> u64 {
     let bytes = key.to_key_bytes();
     bytes.iter().take(8).rev().fold(0, |number, byte| number << 8 | u64::from(*byte))

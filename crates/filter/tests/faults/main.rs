@@ -1,5 +1,5 @@
-//! Every fault that `run.sh` plants has its place in the sources: a change there has to change the
-//! lists, too.
+//! Checks that every fault that `run.sh` plants fits the sources. A change of the sources at these
+//! places must change the lists of faults, too.
 #![allow(missing_docs, reason = "a test has no public interface")]
 
 use std::path::Path;

@@ -1,10 +1,11 @@
-//! The blocked recycling filter: held to a second implementation key by key, to its law, to what it
-//! says of wrong drops, and to its memory.
+//! Tests the blocked recycling filter: it agrees with a second implementation key by key and
+//! follows its law; it reports its wrong drops correctly, and remembers what it must.
 //!
-//! Statistics as in `model.rs` and `wrong_drops.rs`: two-sided, at 5 standard errors (alpha below
-//! 1e-6 each), with fixed seeds. Power: one line has an exact law, and the faults below are 10 and
-//! more standard errors away from it; many lines have proven ends, which are wider than the
-//! scatter. A mean of wrong drops that is off by 3% is noticed.
+//! The statistics are those of `model.rs` and `wrong_drops.rs`: two-sided tests at 5 standard
+//! errors (alpha below 1e-6 each), with fixed seeds. Power: the law is exact for one line, and the
+//! planted faults deviate from it by 10 or more standard errors. For many lines there are only
+//! proven bounds, which are wider than the statistical error. The tests detect an error of 3% in
+//! the mean of wrong drops.
 
 use crate::common::SplitMix64;
 use crate::filter;
@@ -18,19 +19,20 @@ use truebloom::{BuildError, KeyHash, KeyHasher, PortableHasher, Seed};
 use truebloom_math::BLOCK_BITS;
 use truebloom_math::recycling::{BlockedDesign, Design, Mode};
 
-/// What can be wrong with a blocked recycling filter.
+/// Faults that can be planted in a blocked recycling filter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Fault {
     None,
-    /// Asks for the rate before the item, so that a cycle ends an item late.
+    /// Checks the limit before the item is inserted, so that a cycle ends one item late.
     Late,
-    /// Takes the power of the mean fill for the mean of the powers.
+    /// Uses the power of the mean fill instead of the mean of the powers.
     MeanFill,
-    /// Counts the trigger's line as it was before.
+    /// Uses the state of the trigger's line before the insertion.
     Stale,
 }
 
-/// Sets of positions a line, written down from docs/FORMAT.md, with one seed for ever.
+/// A second implementation, with a set of positions for each line, written from docs/FORMAT.md. One
+/// seed is used for all cycles.
 struct Naive {
     lines: u64,
     probes: u32,
@@ -61,7 +63,7 @@ impl Naive {
         known
     }
 
-    /// Of all lines, in units of 2^-64.
+    /// The sum of the weights of all lines, in units of 2^-64.
     fn weight(&self) -> u128 {
         let ones = self.set.values().map(|set| set.len() as u128);
         match self.fault {
@@ -71,7 +73,8 @@ impl Naive {
         }
     }
 
-    /// The limit is a dyadic number, so that this is exact for few lines.
+    /// The limit on the sum of weights. The limit per line is a dyadic number, so this product is
+    /// exact for a few lines.
     fn most(&self) -> u128 {
         (self.limit * self.lines as f64 * 18_446_744_073_709_551_616.0) as u128
     }
@@ -81,13 +84,13 @@ impl Naive {
     }
 }
 
-/// `(ones / 512)^probes`, rounded up after each factor.
+/// The weight `(ones / 512)^probes`, rounded up after each factor.
 fn weight(ones: u128, probes: u32) -> u128 {
     (0..probes).fold(1 << 64, |power, _| (power * ones).div_ceil(512))
 }
 
-/// A key's line and its positions there, by docs/design/positions.md and docs/FORMAT.md (scheme
-/// 12).
+/// A key's line and its positions in the line, as defined in docs/design/positions.md and
+/// docs/FORMAT.md (scheme 12).
 fn positions(hash: KeyHash, lines: u64, probes: u32) -> (u64, BTreeSet<u64>) {
     let mix = |word: u64| {
         let word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -116,8 +119,8 @@ fn kept(limit: f64) -> Policy<f64> {
     Policy { seeds: Seeds::Kept, ..Policy::one_phase(limit) }
 }
 
-/// Streams with repeats near and far: the first key after which the two differ in the answer, the
-/// set bits or the recycles.
+/// Offers a stream with near and distant repeats to both implementations. Returns the first step at
+/// which they differ in the answer, the number of set bits, or the number of recycles.
 fn differ(lines: u64, probes: u32, limit: f64, fault: Fault) -> Option<u64> {
     let bits = 512 * lines;
     let mut real = filter::<Blocked>(bits, probes, kept(limit), 7);
@@ -161,7 +164,7 @@ impl Subject for Naive {
     }
 }
 
-/// Standard errors of rate and items of a cycle beyond these ends.
+/// How far the rate and the number of items per cycle are outside these bounds, in standard errors.
 fn beyond(subject: &mut impl Subject, rate: (f64, f64), items: (f64, f64), cycles: u64) -> (f64, f64) {
     let batches = batches(subject, cycles);
     let length = cycles as f64;
@@ -171,8 +174,8 @@ fn beyond(subject: &mut impl Subject, rate: (f64, f64), items: (f64, f64), cycle
     (beyond(drops(rate.0), drops(rate.1)), beyond(lengths(items.0), lengths(items.1)))
 }
 
-/// One line is the standard filter of its bits, whose law is exact: sigma is the most set bits that
-/// keep to the limit.
+/// A filter of one line is a standard filter with the same number of bits, whose law is exact;
+/// sigma is the largest number of set bits within the limit.
 #[test]
 fn one_line_has_the_exact_law_of_the_standard_filter() {
     for (probes, limit) in [(3, 0.2), (6, 0.03), (8, 0.01)] {
@@ -193,7 +196,8 @@ fn one_line_has_the_exact_law_of_the_standard_filter() {
     }
 }
 
-/// Many lines, between the proven ends of the law, and not by much: their width is printed.
+/// Tests that filters of many lines stay within the proven bounds of the law. The widths of the
+/// bounds are printed.
 #[test]
 fn many_lines_keep_to_the_law() {
     for (lines, probes, limit, cycles) in [(16, 6, 0.05, 4), (64, 8, 0.01, 2), (256, 8, 0.008, 1)] {
@@ -207,8 +211,8 @@ fn many_lines_keep_to_the_law() {
     }
 }
 
-/// A stream with popular keys and forgotten ones that return: what the filter says has the mean of
-/// what it lost, and its bound holds.
+/// Tests a stream with popular keys and with forgotten keys that return. The reported number of
+/// wrong drops has the same mean as the true number, and the reported bound holds.
 #[test]
 fn the_sum_of_the_odds_has_the_mean_of_the_wrong_drops_and_the_bound_holds() {
     let mut random = SplitMix64(3);
@@ -221,7 +225,8 @@ fn the_sum_of_the_odds_has_the_mean_of_the_wrong_drops_and_the_bound_holds() {
 }
 
 proptest! {
-    /// Never a false negative within the cycle, and never a rate above the limit.
+    /// Tests that there are no false negatives within a cycle, and that the rate never exceeds the
+    /// limit.
     #[test]
     fn what_is_remembered_is_known(keys in prop::collection::vec(0..400u16, 1..600), insertions in prop::option::of(2..200u64), seed: u128, probes in 1..=32u32) {
         let policy = Policy { insertions, ..Policy::one_phase(0.001) };
@@ -254,7 +259,7 @@ fn it_forgets_by_age_and_by_insertions_and_at_once() {
     assert_eq!((seen.stats().cycles, seen.stats().by_fill, seen.stats().items), (100, 0, 0));
 }
 
-/// Keys that collide in one cycle say nothing of the next.
+/// Tests that the keys that collide in one cycle are unrelated to those that collide in the next.
 #[test]
 fn renewed_seeds_share_nothing() {
     let dropped = |policy| {

@@ -1,5 +1,5 @@
-//! The file of a blocked recycling filter: a golden file of a second implementation, round trips in
-//! the middle of a cycle, and hostile bytes.
+//! Tests the file of a blocked recycling filter: a golden file from a second implementation, round
+//! trips in the middle of a cycle, and hostile bytes.
 
 use crate::common::{seal, seal_all};
 use crate::state::{SEED, check_golden, decode_as, offer};
@@ -26,7 +26,7 @@ fn decode(bytes: &[u8]) -> Result<BlockedRecyclingFilter, FormatError> {
     decode_as::<Blocked>(bytes)
 }
 
-/// Three lines in the middle of a later cycle.
+/// A filter of three lines, in the middle of a later cycle.
 fn sample() -> Vec<u8> {
     let mut filter = filter::<Blocked>(1_536, 4, Policy { age: Some(Duration::from_secs(9)), ..Policy::one_phase(0.01) }, 5);
     filter.advance(Duration::from_secs(3));

@@ -1,4 +1,4 @@
-//! What files of every layout are held to.
+//! The checks that the files of every layout must pass.
 
 use crate::common::seal;
 use crate::state::decode_as;
@@ -9,15 +9,15 @@ use truebloom::{FormatError, HasherId, PortableHasher, Seed};
 
 type Filter<L> = RecyclingFilter<PortableHasher, L>;
 
-/// These bytes with a field replaced, and the header's checksum made right.
+/// Replaces a field in these bytes, and corrects the header's checksum.
 pub fn patched(mut bytes: Vec<u8>, offset: usize, field: &[u8]) -> Vec<u8> {
     bytes[offset..offset + field.len()].copy_from_slice(field);
     seal(&mut bytes);
     bytes
 }
 
-/// Saved and opened after `at` items, of which `keys` differ, a filter goes on as if nothing had
-/// happened.
+/// Tests that a filter continues in the same state after it is saved and opened, after `at` items
+/// of which `keys` differ.
 pub fn goes_on<L: Layout>(
     bits: u64,
     probes: u32,
@@ -43,7 +43,7 @@ pub fn goes_on<L: Layout>(
     Ok(())
 }
 
-/// A file is refused, or it is a filter that keeps its own rules; never a panic.
+/// Tests that a file is either refused or gives a filter that keeps its invariants; nothing panics.
 pub fn does_no_harm<L: Layout>(bytes: &[u8], start: u64) -> Result<(), TestCaseError> {
     let Ok(mut filter) = decode_as::<L>(bytes) else { return Ok(()) };
     for key in start..start.saturating_add(300) {
@@ -56,7 +56,7 @@ pub fn does_no_harm<L: Layout>(bytes: &[u8], start: u64) -> Result<(), TestCaseE
     Ok(())
 }
 
-/// Every length that is too short or too long, and every bit that is turned.
+/// Tests that every wrong length and every flipped bit is detected.
 pub fn damage_is_found<L: Layout>(bytes: &[u8]) {
     let error = |bytes: &[u8]| decode_as::<L>(bytes).err();
     for length in 0..bytes.len() {

@@ -1,5 +1,5 @@
-//! Recycling filters: held to a second implementation key by key, to the model in the long run, to
-//! their memory, and to their files.
+//! Tests recycling filters: they agree with a second implementation key by key, and with the model
+//! in the long run. Their memory and their files are tested, too.
 #![allow(unreachable_pub, reason = "a test has no public interface")]
 
 mod blocked;
@@ -23,8 +23,8 @@ pub fn filter<S: Layout>(bits: u64, probes: u32, policy: Policy<S::Limit>, seed:
     RecyclingFilter::with_hasher(bits, probes, policy, PortableHasher::xxh3(Seed::from(seed))).expect("in range")
 }
 
-/// Every way to forget by sigma: one phase and two, retaining or not, the trigger frozen or not,
-/// one seed or many.
+/// All policies that recycle by sigma: with one or two phases, with or without retaining the
+/// trigger, with or without the trigger in the frozen phase, and with kept or renewed seeds.
 pub fn policies(sigma: u64) -> Vec<Policy> {
     let mut policies = Vec::new();
     for phases in [Phases::One, Phases::Two(Trigger::Included), Phases::Two(Trigger::Excluded)] {

@@ -1,17 +1,17 @@
-//! Many items at a time are as one by one: answers, bits, counts and the sum of the odds.
+//! Tests that batches give the same answers, bits, counts and sum of odds as single items.
 
 use crate::{filter, policies};
 use truebloom::KeyHash;
 use truebloom::recycling::{Blocked, Layout, Policy, RecyclingFilter};
 use truebloom::scheme::{Classic, Standard};
 
-/// Hashes of a stream in which two thirds of the items come again, at some distance or the next
-/// moment.
+/// Hashes of a stream in which two thirds of the items are repeated, some of them immediately.
 fn stream(items: u128) -> Vec<KeyHash> {
     (0..items).map(|i| KeyHash::mixed(if i % 3 == 0 { i } else { i * i % 1_001 })).collect()
 }
 
-/// The same stream in pieces of these lengths and one by one.
+/// Compares a stream that is offered in batches of these sizes with the same stream offered one
+/// item at a time.
 fn check<S: Layout>(bits: u64, probes: u32, policy: Policy<S::Limit>, pieces: &[usize]) {
     let make = || filter::<S>(bits, probes, policy, 7);
     let (mut one_by_one, mut together): (RecyclingFilter<_, S>, RecyclingFilter<_, S>) = (make(), make());
@@ -31,8 +31,9 @@ fn check<S: Layout>(bits: u64, probes: u32, policy: Policy<S::Limit>, pieces: &[
     assert!(one_by_one.stats().cycles > 0 || policy.insertions.is_none());
 }
 
-/// Many recycles within a piece, few, and none: the positions of items that wait are another
-/// phase's after each. 65 probes are more than are drawn side by side.
+/// The batches have many recycles, a few, or none. After each recycle, the items that wait in the
+/// batch have new positions. 65 probes exceed the number for which positions are computed in
+/// vectors.
 #[test]
 fn many_items_are_as_one_by_one() {
     for pieces in [&[1usize, 0, 31, 32, 33, 64, 100][..], &[256, 1_000], &[4_000]] {

@@ -1,4 +1,4 @@
-//! What is remembered, for how long, and by which clock.
+//! Tests what a filter remembers, for how long, and by which clock.
 
 use crate::{filter, policies};
 use proptest::prelude::*;
@@ -12,7 +12,8 @@ fn seconds(seconds: u64) -> Duration {
 }
 
 proptest! {
-    /// Never a false negative within the guaranteed memory, and never a rate above the worst.
+    /// Tests that there are no false negatives for items that must be remembered, and that the rate
+    /// never exceeds the worst rate.
     #[test]
     fn what_is_remembered_is_known(keys in prop::collection::vec(0..60u16, 1..300), choice in 0..12usize, insertions in prop::option::of(2..9u64), seed: u128) {
         let policy = Policy { insertions, ..policies(15)[choice] };
@@ -57,7 +58,8 @@ fn one_phase_forgets_by_age() {
     assert_eq!(filter.now(), seconds(1_000_065));
 }
 
-/// Of a clock that was a day ahead: phases go on by the one that counts, as old as they were.
+/// Tests setting back a clock that was a day ahead: the phases keep their ages, and then follow the
+/// corrected clock.
 #[test]
 fn a_clock_that_was_ahead_is_set_back() {
     let mut filter = filter::<Standard>(1_000, 3, Policy { age: Some(seconds(10)), ..Policy::two_phases(500) }, 1);
@@ -104,7 +106,7 @@ fn a_pause_empties_both_phases_and_a_refresh_keeps() {
     assert_eq!(filter.stats().cycles, 4);
 }
 
-/// The guard of the rate comes first, whatever the clock says.
+/// Tests that a filter recycles when sigma is exceeded, whatever the clock says.
 #[test]
 fn sigma_guards_a_limit_by_age() {
     let mut filter = filter::<Standard>(1_000, 3, Policy { age: Some(seconds(10)), ..Policy::two_phases(500) }, 1);
@@ -122,8 +124,8 @@ fn a_cycle_takes_as_many_insertions_as_asked() {
     assert_eq!((filter.stats().cycles, filter.stats().by_fill, filter.stats().items, filter.ones()), (100, 0, 0, 0));
 }
 
-/// An adversary who knows what collides in one phase knows nothing of the next: the same keys,
-/// other bits, other errors.
+/// Tests that an adversary who knows which keys collide in one phase knows nothing about the next:
+/// the same keys have different positions and give different errors.
 #[test]
 fn renewed_seeds_share_nothing() {
     let dropped = |policy| {
@@ -163,7 +165,8 @@ fn policies_that_cannot_work_are_refused() {
     assert!(matches!(RecyclingFilter::from_bytes(b""), Err::<RecyclingFilter, _>(FormatError::Truncated { .. })));
 }
 
-/// The largest sigma at the rate: exact at ties, one more is too many.
+/// Tests that the result is the largest sigma for a rate: it is exact if the rate is reached
+/// exactly, and the next larger sigma exceeds the rate.
 #[test]
 fn a_rate_becomes_a_sigma() {
     let rate = |text: &str| text.parse::<Rate>().expect("a rate");

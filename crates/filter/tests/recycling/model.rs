@@ -1,13 +1,14 @@
-//! The real filters, on streams without repeats, against the models: the long-run average rate and
-//! the items of a cycle.
+//! Compares real filters with the models, on streams without repeats: their long-run average rate,
+//! and the number of items per cycle.
 //!
-//! The recycles cut a stream into cycles; [`BATCHES`] runs of consecutive cycles are near enough
-//! independent and normal. Two statistics a case, two-sided: drops minus the model's rate times the
-//! items, and items minus the model's items per cycle times the cycles; each by its own scatter
-//! over the batches. A sound filter exceeds [`LIMIT`] standard errors with probability below 1e-6
-//! (Student's law of 399 degrees of freedom: 8.6e-7), so all of the cases here together with less
-//! than 5e-5. Seeds are fixed. Power: what the faults below show; a rate that is off by 2% is
-//! noticed in every case.
+//! The recycles divide a stream into cycles. The sums over [`BATCHES`] runs of consecutive cycles
+//! are close enough to independent and normal. Each case has two two-sided statistics: the drops
+//! minus the model's rate times the items, and the items minus the model's items per cycle times
+//! the cycles. The variance of each is estimated from the batches. For a correct filter, a
+//! statistic exceeds [`LIMIT`] standard errors with probability below 1e-6 (Student's t
+//! distribution with 399 degrees of freedom gives 8.6e-7), and any of the statistics here does with
+//! probability below 5e-5. Seeds are fixed. Power: the planted faults are detected, and so is an
+//! error of 2% in the rate, in every case.
 
 use crate::naive::{Fault, Naive};
 use crate::{filter, policies};
@@ -19,7 +20,7 @@ use truebloom_math::recycling::{Design, LongRun, Mode};
 pub const BATCHES: u64 = 400;
 pub const LIMIT: f64 = 5.0;
 
-/// Something that takes items and recycles.
+/// A filter or a model to which items are offered, and which recycles.
 pub trait Subject {
     /// Whether the item was reported as seen.
     fn drops(&mut self, key: u64) -> bool;
@@ -46,7 +47,7 @@ impl<S: FillScheme> Subject for Naive<S> {
     }
 }
 
-/// Standard errors that `totals` are away from 0.
+/// The number of standard errors between the mean of `totals` and 0.
 pub fn z(totals: &[f64]) -> f64 {
     let count = totals.len() as f64;
     let mean = totals.iter().sum::<f64>() / count;
@@ -54,7 +55,7 @@ pub fn z(totals: &[f64]) -> f64 {
     mean / (variance / count).sqrt()
 }
 
-/// Drops and items of [`BATCHES`] runs of this many cycles.
+/// The numbers of drops and items in each of [`BATCHES`] runs of this many cycles.
 pub fn batches(subject: &mut impl Subject, cycles: u64) -> Vec<(f64, f64)> {
     let mut key = 0;
     let mut until = |subject: &mut dyn FnMut(u64) -> (bool, u64), last: u64| {
@@ -75,7 +76,7 @@ pub fn batches(subject: &mut impl Subject, cycles: u64) -> Vec<(f64, f64)> {
     (1..=BATCHES).map(|batch| until(&mut offer, 2 + batch * cycles)).collect()
 }
 
-/// How far rate and items of a cycle are from the model's, in standard errors.
+/// The differences of the rate and of the items per cycle from the model's, in standard errors.
 fn distance(subject: &mut impl Subject, model: &LongRun, cycles: u64) -> (f64, f64) {
     let batches = batches(subject, cycles);
     let (rate, length) = (model.fpr.value, model.items_per_cycle.value * cycles as f64);
@@ -111,9 +112,9 @@ fn every_variant_has_the_rate_and_the_cycles_of_its_model() {
     }
 }
 
-/// A retained item has its old positions under one seed, and new ones where the seed is renewed:
-/// two designs in which that makes most of a difference, each held to its own law and not to the
-/// other.
+/// A retained item keeps its positions if there is one seed for all phases, and gets new positions
+/// if the seed is renewed. The test uses two designs for which this makes a large difference; each
+/// filter must follow its own law and not the other.
 #[test]
 fn retained_items_have_the_law_of_their_seeds() {
     for (bits, probes, sigma) in [(30, 10, 15), (12, 6, 7)] {
@@ -128,7 +129,8 @@ fn retained_items_have_the_law_of_their_seeds() {
     }
 }
 
-/// Every filter names the design whose law it has, and is what its design says.
+/// Tests that every filter returns the design whose law it follows, and that the design gives the
+/// filter's policy.
 #[test]
 fn filters_and_designs_agree() {
     for policy in policies(30) {

@@ -1,4 +1,4 @@
-//! A recycling filter written down a second time, as plainly as can be, with faults that can be
+//! A second implementation of the recycling filter, as simple as possible, in which faults can be
 //! planted.
 
 use crate::common::SplitMix64;
@@ -8,19 +8,19 @@ use truebloom::recycling::{Phases, Policy, Seeds, Seen, Trigger};
 use truebloom::scheme::{Classic, FillScheme, Standard};
 use truebloom::{KeyHasher, PortableHasher, Seed};
 
-/// What can be wrong with a recycling filter.
+/// Faults that can be planted in a recycling filter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Fault {
     None,
-    /// Recycles at sigma set bits, not beyond.
+    /// Recycles when sigma bits are set, instead of when more are.
     Early,
-    /// The trigger is taken out of the frozen phase although it is to be kept.
+    /// Removes the trigger from the frozen phase, although the policy keeps it.
     TriggerDropped,
-    /// An item that the frozen phase knows does not enter the active one.
+    /// Does not insert an item into the active phase if the frozen phase contains it.
     NotRefreshed,
 }
 
-/// Sets of positions, and one seed for ever.
+/// A filter that stores sets of positions, and uses one seed for all phases.
 pub struct Naive<S> {
     scheme: S,
     hasher: PortableHasher,
@@ -69,7 +69,8 @@ impl<S: FillScheme> Naive<S> {
     }
 }
 
-/// Streams with repeats near and far, the same answer to every key and the same fills after it.
+/// Tests that both implementations give the same answer to every key, and then have the same fill,
+/// for streams with near and distant repeats.
 fn agrees<S: FillScheme>(bits: u64, probes: u32, policy: Policy) {
     let seed = u128::from(bits) << 32 | u128::from(probes);
     let mut real = filter::<S>(bits, probes, policy, seed);

@@ -1,11 +1,11 @@
-//! The warning before a key would make the filter forget.
+//! Tests the method that predicts whether a key would end the active phase.
 
 use truebloom::recycling::{BlockedRecyclingFilter, Policy, RecyclingFilter};
 use truebloom::{PortableHasher, Seed};
 
-/// Each key with one that repeats, which never ends a phase: whether the next offer recycles is
-/// known before it, for a thousand keys and tens of cycles. Not by a bound: for keys whose
-/// positions meet, too.
+/// Checks before each offer whether the method predicts a recycle, for a thousand keys and tens of
+/// cycles. Every other key is a repeat, which never ends a phase. The prediction must be exact even
+/// for keys whose probes coincide.
 macro_rules! told_before {
     ($filter:expr) => {{
         let mut filter = $filter.expect("a filter");

@@ -1,5 +1,5 @@
-//! The whole state in a file, in the middle of a cycle: golden files of a second implementation
-//! (tests/golden/reference.py), round trips, and hostile bytes.
+//! Tests files with the whole state of a filter in the middle of a cycle: golden files from a
+//! second implementation (tests/golden/reference.py), round trips, and hostile bytes.
 
 use crate::common::{seal, seal_all};
 use crate::{files, filter, policies};
@@ -59,7 +59,8 @@ fn golden_two_phases() {
     check_golden("v1-recycling-two.tbl", &standard);
 }
 
-/// Of a filter that threads have shared, with one thread, so that what they do has one order.
+/// The golden file of a filter shared by threads. The test runs only one thread, so that the order
+/// of operations is fixed.
 #[test]
 fn golden_two_phases_shared_by_threads() {
     let hasher = PortableHasher::xxh3(Seed::from(SEED));
@@ -72,8 +73,9 @@ fn golden_two_phases_shared_by_threads() {
     check_golden("v1-recycling-shared.tbl", &shared.into_filter());
 }
 
-/// What threads have set beyond the limit: read, bounded by the bits, counted in the worst rate,
-/// and told apart from a file of one thread.
+/// Tests the number of bits that threads have set beyond the limit. This number is read from the
+/// file and increases the worst rate. It must not exceed the number of bits, and must be 0 in the
+/// file of a filter for one thread.
 #[test]
 fn an_overfilled_phase_is_read_if_the_header_says_so() {
     let shared = |overfill: u64| {
@@ -103,7 +105,7 @@ fn decode(bytes: &[u8]) -> Result<RecyclingFilter, FormatError> {
     decode_as(bytes)
 }
 
-/// The same from a stream.
+/// Decodes these bytes directly and from a stream, and checks that the results agree.
 pub fn decode_as<S: Layout>(bytes: &[u8]) -> Result<RecyclingFilter<PortableHasher, S>, FormatError> {
     let from_bytes = RecyclingFilter::from_bytes(bytes);
     match (RecyclingFilter::read_from(bytes), &from_bytes) {

@@ -1,7 +1,8 @@
-//! What a filter says of the new items it took for known, against what the test knows of them.
+//! Compares the number of wrong drops that a filter reports with the true number, which the test
+//! knows.
 //!
-//! Statistics over many seeds, two-sided, at 5 standard errors (alpha below 1e-6 each). A mean that
-//! is off by 2% is noticed in every case.
+//! These are two-sided tests over many seeds, at 5 standard errors (alpha below 1e-6 each). An
+//! error of 2% in the mean is detected in every case.
 
 use crate::common::SplitMix64;
 use crate::{filter, policies};
@@ -9,11 +10,11 @@ use std::collections::HashSet;
 use truebloom::recycling::{Layout, Phases, Policy, Seeds};
 use truebloom::scheme::{Classic, Standard};
 
-/// The first this many filters are asked for their bound all along.
+/// The number of filters whose bound is checked after every item.
 const BOUNDED: u64 = 100;
 
-/// Wrong drops of a stream, and what the filter says of them: the sum, and whether the bound at 90%
-/// was ever exceeded.
+/// Returns the number of wrong drops of a stream, the estimate that the filter reports, and whether
+/// its bound with confidence 90% was exceeded at any time.
 fn run<S: Layout>(bits: u64, probes: u32, policy: Policy<S::Limit>, seed: u128, stream: &[u64], bounded: bool) -> (f64, f64, bool) {
     let mut filter = filter::<S>(bits, probes, policy, seed);
     let (mut active, mut frozen) = (HashSet::new(), HashSet::new());
@@ -46,8 +47,8 @@ fn run<S: Layout>(bits: u64, probes: u32, policy: Policy<S::Limit>, seed: u128, 
     (drops, filter.compensator(), exceeded)
 }
 
-/// Mean wrong drops, standard errors between them and what the filters say, and the share of
-/// filters whose bound failed.
+/// Returns the mean number of wrong drops, its difference from the reported mean in standard
+/// errors, and the share of filters whose bound failed.
 pub fn over_seeds<S: Layout>(bits: u64, probes: u32, policy: Policy<S::Limit>, seeds: u64, stream: &[u64]) -> (f64, f64, f64) {
     let runs: Vec<_> = (0..seeds).map(|seed| run::<S>(bits, probes, policy, u128::from(seed), stream, seed < BOUNDED)).collect();
     let count = seeds as f64;
@@ -57,9 +58,9 @@ pub fn over_seeds<S: Layout>(bits: u64, probes: u32, policy: Policy<S::Limit>, s
     (runs.iter().map(|run| run.0).sum::<f64>() / count, mean / (variance / count).sqrt(), failed)
 }
 
-/// The stream `a b c a b` in three bits, one probe, recycled at the second set bit. Enumerated:
-/// with one seed for ever 8/9 wrong drops are expected but 7/9 said; with seeds renewed both are
-/// 22/27.
+/// Offers the stream `a b c a b` to filters of three bits with one probe, which recycle at the
+/// second set bit. By enumeration, one seed for all phases gives 8/9 wrong drops on average, while
+/// the filter reports 7/9. With renewed seeds, both numbers are 22/27.
 #[test]
 fn forgotten_items_that_return_need_new_seeds() {
     let stream = [1, 2, 3, 1, 2];
@@ -70,7 +71,8 @@ fn forgotten_items_that_return_need_new_seeds() {
     assert!(apart > 20.0 && (mean - 8.0 / 9.0).abs() < 0.015, "{mean} {apart}");
 }
 
-/// Streams with popular items and forgotten ones that return, which were chosen before the seeds.
+/// Tests streams with popular items and with forgotten items that return. The streams are chosen
+/// before the seeds.
 #[test]
 fn the_sum_of_the_odds_has_the_mean_of_the_wrong_drops_and_the_bound_holds() {
     let mut random = SplitMix64(3);
@@ -88,7 +90,8 @@ fn the_sum_of_the_odds_has_the_mean_of_the_wrong_drops_and_the_bound_holds() {
     }
 }
 
-/// One seed for ever is sound as long as nothing is forgotten, and says nothing afterwards.
+/// Tests that one seed for all phases gives a valid bound as long as nothing is forgotten, and no
+/// bound afterwards.
 #[test]
 fn kept_seeds_are_bounded_until_something_is_forgotten() {
     for (policy, until) in [(Policy::one_phase(20), 0), (Policy::two_phases(20), 1)] {
@@ -104,7 +107,8 @@ fn kept_seeds_are_bounded_until_something_is_forgotten() {
     assert!(mean > 0.5 && apart.abs() < 5.0, "{mean} {apart}");
 }
 
-/// Only what was reported as seen can be a wrong drop: 0 of a filter that was offered nothing.
+/// Only items that were reported as seen can be wrong drops, so the bound is 0 for a filter to
+/// which nothing was offered.
 #[test]
 fn no_more_are_bounded_than_were_reported_as_seen() {
     let mut filter = filter::<Standard>(40, 3, Policy::one_phase(20), 1);

@@ -1,4 +1,4 @@
-//! Kinds 1 and 2, of every scheme.
+//! Tests views of files of kinds 1 and 2, with every scheme.
 
 use crate::common::seal_all;
 use crate::everywhere;
@@ -6,8 +6,7 @@ use truebloom::scheme::SchemeId;
 use truebloom::verify::Verification;
 use truebloom::{AnyFilter, BlockedBloomFilter, BloomFilter, Filter, FormatError, PortableHasher, Seed};
 
-/// A filter of each scheme, about half full, in a number of bits that leaves a part of the last
-/// word.
+/// A filter of each scheme, about half full, whose bits do not fill the last word.
 fn of_every_scheme() -> Vec<AnyFilter> {
     let hasher = PortableHasher::xxh3(Seed::from(7));
     let made = |id: SchemeId| AnyFilter::with_scheme(id, 5_003u64.next_multiple_of(id.bits_unit(9)), 9, hasher).expect("small");
@@ -18,7 +17,7 @@ fn of_every_scheme() -> Vec<AnyFilter> {
     filters
 }
 
-/// Held keys and strangers, so many that batches have a rest.
+/// Inserted keys and other keys, whose number is not a multiple of the batch size.
 fn keys() -> Vec<u64> {
     (0..1_500u64).map(|key| key * key).collect()
 }
@@ -43,7 +42,8 @@ fn a_view_answers_as_the_filter_at_every_alignment() {
     }
 }
 
-/// What the header says is there at once: the plan, and what is proven of it.
+/// Tests that a view reports the plan in the header, and the rates that are proven for it, without
+/// reading the bits.
 #[test]
 fn a_view_says_what_was_planned() {
     let mut filter = BloomFilter::new(1_000, 0.01).expect("small");
@@ -66,7 +66,7 @@ fn a_view_says_what_was_planned() {
     assert!(BlockedBloomFilter::view(BLOCKED).expect("golden").contains("key 159"));
 }
 
-/// A view goes into a filter without a copy in between.
+/// Tests that a view can be merged into a filter without a copy of the view.
 #[test]
 fn filters_take_what_views_hold() {
     let mut here = BloomFilter::new(1_000, 0.01).expect("small");
@@ -82,7 +82,7 @@ fn filters_take_what_views_hold() {
     assert!((300..400).all(|key| here.contains(&key)));
 }
 
-/// Damaged bits are not looked for when a view is opened, and found when it is verified.
+/// Tests that opening a view does not detect damaged bits, but `verify_bytes` does.
 #[test]
 fn damage_is_found_by_verify_bytes() {
     for filter in of_every_scheme() {
@@ -110,7 +110,8 @@ fn damage_is_found_by_verify_bytes() {
     }
 }
 
-/// Inserting where the bytes are gives the bytes that inserting elsewhere and saving gives.
+/// Tests that inserting into bytes in place gives the same bytes as inserting into a filter and
+/// saving it.
 #[test]
 fn bytes_are_filled_in_place() {
     fn check(mut filter: AnyFilter) {

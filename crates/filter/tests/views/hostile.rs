@@ -1,4 +1,4 @@
-//! Bytes that are cut off, damaged, forged, or other ones with every look.
+//! Tests bytes that are truncated, damaged or forged, or that are different at each access.
 
 use crate::common::{filter, seal};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -12,7 +12,7 @@ fn sample() -> Vec<u8> {
     filter.to_bytes().expect("small")
 }
 
-/// A view is refused just where a filter is, except for what the payload shows.
+/// Tests that a view refuses the same bytes as a filter does, except for errors in the payload.
 #[test]
 fn headers_are_checked_as_for_filters() {
     let bytes = sample();
@@ -42,7 +42,7 @@ fn headers_are_checked_as_for_filters() {
     assert!(AnyFilter::view_prefix(&long).is_ok());
 }
 
-/// Lengths that no address can reach.
+/// Tests lengths that exceed any address space.
 #[test]
 fn sizes_are_held_to_what_is_there() {
     let mut huge = sample();
@@ -58,7 +58,8 @@ fn sizes_are_held_to_what_is_there() {
     assert!(CountMin::<u64>::view(&huge).is_err() && CountMin::<u32>::view(&huge).is_err());
 }
 
-/// Bytes that are whole at first and cut off, or all ones, later: safe code may do that.
+/// Bytes that are complete at first, and later truncated or all ones; safe code can behave like
+/// this.
 struct Fickle<'a> {
     looks: AtomicU32,
     whole: &'a [u8],

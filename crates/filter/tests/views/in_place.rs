@@ -1,5 +1,6 @@
-//! Filters that are updated in their files, and what is left of them when their program dies.
-#![allow(unsafe_code, reason = "to map a file is to promise that it does not change; the files here are the tests' own")]
+//! Tests filters that are updated in their files, and what remains of them when their process is
+//! killed.
+#![allow(unsafe_code, reason = "mapping a file is sound only if the file does not change; the files here are the tests' own")]
 
 use crate::common::SplitMix64;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -22,7 +23,7 @@ fn open<S: Scheme>(path: &Path) -> Result<InPlace<S>, FileError> {
     unsafe { InPlace::open(path) }
 }
 
-/// `{:?}` shows the path and the counts, for errors and logs; not the seed and not the bits.
+/// Tests that `{:?}` shows the path and the counts, but neither the seed nor the bits.
 #[test]
 fn an_opened_filter_can_be_shown() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -41,7 +42,7 @@ fn is_unfinished<T>(result: Result<T, FileError>) -> bool {
     matches!(result, Err(FileError::Format { cause: FormatError::Unfinished, .. }))
 }
 
-/// What was inserted in the file is what was inserted elsewhere and saved.
+/// Tests that inserting into a file gives the same file as inserting into a filter and saving it.
 fn check_updates<S: Scheme>() {
     let folder = folder();
     let path = folder.path().join("filter.tbl");
@@ -79,7 +80,8 @@ fn updates_are_those_of_a_filter_that_is_saved() {
     check_updates::<InLines>();
 }
 
-/// The child of the next test: inserts numbers, and says each when its insertion has returned.
+/// The child process of the next test: inserts numbers, and prints each number when its insertion
+/// has returned.
 fn insert_until_killed(path: &Path) {
     let mut filter = recover::<Standard>(path).expect("recovered");
     let mut out = std::io::stdout();
@@ -127,8 +129,8 @@ fn a_process_that_is_killed_loses_no_key() {
     assert_eq!(refused, 12);
 }
 
-/// A disk that has written some of the sectors since the last sync and not others, in any mix:
-/// every synced key is there.
+/// Simulates a disk that has written any subset of the sectors that changed since the last sync.
+/// Every key inserted before the sync is still contained.
 #[test]
 fn sectors_of_two_times_hold_what_was_synced() {
     const SECTOR: usize = 512;
@@ -155,7 +157,8 @@ fn sectors_of_two_times_hold_what_was_synced() {
     }
 }
 
-/// Keys since the last sync are in the bits alone: what is certain follows from these.
+/// Keys inserted since the last sync are only in the bits, not in the counts, so a recovered filter
+/// bounds its number of keys by the bits.
 #[test]
 fn what_is_recovered_is_at_least_what_the_bits_show() {
     let folder = folder();
@@ -171,7 +174,7 @@ fn what_is_recovered_is_at_least_what_the_bits_show() {
     assert_eq!((recovered.ones(), recovered.changed(), recovered.offered()), (ones, ones.div_ceil(probes), u64::MAX));
 }
 
-/// A header of which a part was written is refused, by `recover`, too.
+/// Tests that a partially written header is refused, even by `recover`.
 #[test]
 fn a_torn_header_is_refused() {
     let folder = folder();
@@ -187,15 +190,15 @@ fn a_torn_header_is_refused() {
     }
 }
 
-/// The file as a process leaves it that is killed now.
+/// A copy of the file in its present state, as a killed process would leave it.
 fn left_behind(path: &Path) -> std::path::PathBuf {
     let copy = path.with_extension("left");
     std::fs::copy(path, &copy).expect("copied");
     copy
 }
 
-/// A program that starts children while it saves and opens: a child has all files of its parent
-/// until it runs its own program, and with them the locks.
+/// A child process holds all files of its parent, and so their locks, until it runs its own
+/// program. Tests a program that starts child processes while it saves and opens files.
 #[cfg(unix)]
 #[test]
 fn a_child_that_is_being_started_keeps_no_lock() {
@@ -222,7 +225,7 @@ fn a_child_that_is_being_started_keeps_no_lock() {
     });
 }
 
-/// Trying to recover a file as the wrong type does it no harm.
+/// Tests that trying to recover a file as the wrong type does not change the file.
 #[test]
 fn a_vain_attempt_leaves_the_mark() {
     let folder = folder();
@@ -240,7 +243,7 @@ fn a_vain_attempt_leaves_the_mark() {
     assert!(FilterOf::<Classic>::open(&left).expect("closed").contains("key"));
 }
 
-/// Another file put in its place is reported, not written to.
+/// Tests that if another file takes the name, this is reported, and that file is not written to.
 #[test]
 fn a_file_that_was_replaced_is_told_of() {
     let folder = folder();
@@ -255,7 +258,8 @@ fn a_file_that_was_replaced_is_told_of() {
     assert!(!FilterOf::<Standard>::open(&path).expect("whole").contains("key"));
 }
 
-/// The bits of an intersection may be there by chance, and a recovery must take that into account.
+/// Tests that a recovered filter is marked as an intersection, if one was merged in before the
+/// crash. Some of its bits may then be set by chance.
 #[test]
 fn an_intersection_is_marked_before_its_bits() {
     let folder = folder();

@@ -1,5 +1,5 @@
-//! Filters in bytes that somebody else holds: the answers of the filter that was saved, wherever
-//! the bytes are and whatever they are.
+//! Tests filters over borrowed bytes. They give the same answers as the filter that was saved,
+//! whatever the alignment and the type of the bytes.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -13,7 +13,7 @@ mod mapped;
 mod recycling;
 mod sketches;
 
-/// These bytes at each alignment, in the middle of others: where they are, and where they end.
+/// Calls `check` with copies of these bytes at every alignment, each followed by other bytes.
 pub(crate) fn everywhere(bytes: &[u8], mut check: impl FnMut(&[u8])) {
     for shift in 0..9 {
         let held = [&vec![0xa5; 64 + shift][..], bytes, &[0x5a; 70]].concat();

@@ -1,5 +1,5 @@
-//! Files that are mapped.
-#![allow(unsafe_code, reason = "to map a file is to promise that it does not change; the files here are the tests' own")]
+//! Tests views of mapped files.
+#![allow(unsafe_code, reason = "mapping a file is sound only if the file does not change; the files here are the tests' own")]
 
 use truebloom::file::Mapped;
 use truebloom::recycling::{Policy, RecyclingFilter};
@@ -28,7 +28,8 @@ fn a_mapped_filter_answers_and_verifies() {
     assert!((0..400).all(|key| view.contains(&key) == seen.contains(&key)));
 }
 
-/// A saved file takes the name of the old one, whose bytes stay for those who have mapped it.
+/// Tests that a saved file takes the name of the old one, while the old file's bytes remain for
+/// processes that have mapped it.
 #[test]
 fn a_file_that_is_replaced_stays_for_its_map() {
     let folder = folder();
@@ -62,8 +63,8 @@ fn what_is_no_filter_is_refused() {
     assert!(matches!(unsafe { AnyFilter::map(folder.path()) }.map(drop), Err(FileError::Read { .. })));
 }
 
-/// What the documentation says of a promise that is broken: the process ends by SIGBUS, in a child
-/// of this test.
+/// Tests in a child process that truncating a mapped file ends the process by SIGBUS, as the
+/// documentation says.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_file_that_is_truncated_ends_the_process() {

@@ -38,7 +38,7 @@ fn a_view_estimates_as_the_sketch() {
     check::<TwoHashRows, u32>(103, 3);
 }
 
-/// Counters stay as wide as they are.
+/// Tests that a view does not change the width of counters.
 #[test]
 fn narrow_counters_are_not_viewed_as_wide_ones() {
     let narrow: Sketch<FullRows, u32> = sketch(Shape::new(FullRows::ROWS, 101, 3, 1).expect("in range"));

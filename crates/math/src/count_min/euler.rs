@@ -9,10 +9,10 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 /// The sum of `sign^i / i!` over all i >= 2, where `sign` is 1 or -1. Returns the sum as a
-/// fraction, and its largest error in either direction, in units.
+/// fraction, and its largest error in either direction, in units of the last place.
 ///
-/// A term is the floor of the previous one divided by i, so its error is below two units. Together,
-/// all terms after the first one that vanishes are below four units.
+/// A term is the floor of the previous one divided by i, so its error is below two units. The terms
+/// after the first one that is rounded to 0 add up to less than four units.
 fn series(limbs: usize, alternating: bool) -> (Vec<u64>, u128) {
     let (mut sum, mut term) = (vec![0; limbs], vec![0; limbs]);
     term[limbs - 1] = 1 << 63;
@@ -29,8 +29,8 @@ fn series(limbs: usize, alternating: bool) -> (Vec<u64>, u128) {
     (sum, 2 * u128::from(i) + 4)
 }
 
-/// Returns `floor(e multiplier / divisor)` if it fits a word. The multiplier is given as factors
-/// that each fit a word. Their product may be larger.
+/// Returns `floor(e multiplier / divisor)` if it fits a word. The multiplier is the product of
+/// `factors`; each factor fits a word, but the product need not.
 pub(super) fn floor_of_multiple(factors: &[u64], divisor: u64) -> Option<u64> {
     // The number is irrational, so it is never whole. With enough digits, both ends have the same
     // floor. If 64 words are not enough, the floor of the upper end is on the safe side.
@@ -56,9 +56,8 @@ pub(super) fn floor_of_multiple(factors: &[u64], divisor: u64) -> Option<u64> {
         .map(|whole| whole[0])
 }
 
-/// The number `e^-power`, or `e^-power / (1 - e^-2 / 2)`. Theorem 9.1 has this divisor, because a
-/// sketch of two hashes must allow for items that share both hashes. This divisor makes the depth
-/// larger.
+/// The number `e^-power`, or `e^-power / (1 - e^-2 / 2)` for a two-hash sketch. The divisor comes
+/// from Theorem 9.1: it allows for items that share both hashes, and makes the depth larger.
 pub(super) struct Depth {
     pub(super) power: u32,
     pub(super) two_hash: bool,
@@ -108,7 +107,7 @@ impl Enclose for Depth {
     }
 }
 
-/// A rate as a number that can be enclosed in a bracket.
+/// A rate, in a form that gives brackets of any precision.
 pub(super) struct Exactly(pub(super) Rate);
 
 impl Enclose for Exactly {
@@ -203,7 +202,7 @@ mod tests {
     }
 
     /// Compares the series with the same series computed with two more words. The difference must
-    /// be within the error, and exceed a tenth of it.
+    /// stay within the stated error, and must exceed a tenth of that error.
     #[test]
     fn the_budget_of_the_series_is_kept_and_used() {
         let mut worst = 0.0f64;
@@ -236,7 +235,8 @@ mod tests {
         outer.lower.compare(&inner.lower).is_le() && inner.upper.compare(&outer.upper).is_le()
     }
 
-    /// Tests that a bracket with more digits lies within a bracket with fewer digits.
+    /// Tests that a bracket computed with more digits lies within the bracket computed with fewer
+    /// digits.
     #[test]
     fn brackets_contain_those_of_more_digits() {
         for power in [1, 2, 3, 10, 100] {
@@ -248,8 +248,8 @@ mod tests {
         }
     }
 
-    /// Compares brackets of sums such as `2/3 + 6/7 = 32/21` with the exact sum. The two
-    /// truncations add up to more than a unit.
+    /// Compares brackets of sums such as `2/3 + 6/7 = 32/21` with the exact sum. The two truncation
+    /// errors of a sum add up to more than one unit.
     #[test]
     fn sums_are_enclosed() {
         for ((top, a), (other, b)) in [((2u64, 3u64), (6u64, 7u64)), ((10, 11), (12, 13)), ((1, 3), (1, 7)), ((4, 5), (6, 7))] {

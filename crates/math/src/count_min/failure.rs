@@ -12,17 +12,18 @@ use alloc::vec;
 
 impl Shape {
     /// Returns a proven upper bound on the probability that an estimate is too high by `epsilon` N
-    /// or more. The result is a bracket of the bound, not of the probability.
+    /// or more. The returned bracket contains the bound. The probability itself can be lower.
     ///
     /// * For independent rows of either family, the bound is `(1 / (epsilon w))^d`, by Markov's
     ///   inequality in every row.
     /// * For two ideal hashes it is `((2 / (epsilon w))^d + 2 / (epsilon w^2))^copies`, by Theorem
-    ///   9.1. Half of the error is for items that share both hashes, and half for items that share
-    ///   one row. Each item of the second kind can share only one row, so the rows are negatively
-    ///   associated.
-    /// * For two pairwise independent hashes it is `(1 / (epsilon w))^copies`. Nothing is proven
-    ///   about two rows together (erratum K14 has a counterexample), but Markov's inequality holds
-    ///   for each single row, and copies are independent.
+    ///   9.1. Items with the same two hashes as the estimated item may cause half of the error, and
+    ///   all other items the other half. Each of the other items collides with the estimated item
+    ///   in at most one row, so the rows are negatively associated.
+    /// * For two pairwise independent hashes it is `(1 / (epsilon w))^copies`. The bound applies
+    ///   Markov's inequality to one row of each copy, and the copies are independent. The rows of
+    ///   one copy cannot be combined, because the product of their probabilities can be too low
+    ///   (erratum K14).
     ///
     /// # Errors
     /// Fails if the shape or `epsilon` is out of range.
@@ -41,8 +42,8 @@ impl Shape {
         Ok(bound)
     }
 
-    /// The bound as a number that can be compared exactly with another, or `None` if it is not
-    /// below 1.
+    /// The bound, in a form that can be compared exactly with other numbers; `None` if the bound is
+    /// not below 1.
     pub(super) fn failure(&self, epsilon: &Rate, family: Family) -> Option<Box<dyn Enclose>> {
         let (factors, numerator) = inverse(epsilon);
         // share / (epsilon w^power)
@@ -68,10 +69,11 @@ impl Shape {
         })
     }
 
-    /// Returns the smallest v for which this is proven: in a stream of sum `total`, an estimate
-    /// exceeds the count by more than v with a probability of at most `delta`. Counts are whole, so
-    /// "by more than v" means "by v + 1 or more". The result is at most `total`, which is always a
-    /// bound. This takes some microseconds.
+    /// Returns the smallest proven error bound v: in a stream with sum `total`, an estimate exceeds
+    /// the true count by more than v with probability at most `delta`. Counts are integers, so an
+    /// estimate that is too high by more than v is too high by at least v + 1. The result is at
+    /// most `total`, since no estimate is too high by more than that. This takes a few
+    /// microseconds.
     #[must_use]
     pub fn error_bound(&self, total: u64, family: Family, delta: &Rate) -> u64 {
         let _work = work::begin();

@@ -3,11 +3,12 @@
 //!
 //! A sketch has `depth` rows of `width` counters, in each of `copies` copies. An item adds its
 //! count to one counter of every row, and its estimate is the smallest of its counters. The
-//! estimate is never below the item's count. It exceeds this count by the counts that other items
-//! added to the smallest counter. All bounds are for one item that was chosen without knowing the
-//! hashes, in a stream of non-negative counts with sum N.
+//! estimate is never below the item's count. The estimate exceeds this count by the amount that
+//! other items added to the smallest counter. All bounds are for one item that was chosen without
+//! knowing the hashes, in a stream of non-negative counts with sum N.
 //!
-//! Source: Kirsch and Mitzenmacher, section 9, with the corrections K12 to K15 of docs/ERRATA.md.
+//! The results follow section 9 of Kirsch and Mitzenmacher, with the corrections K12 to K15 of
+//! docs/ERRATA.md.
 //!
 //! ```
 //! use truebloom_math::count_min::{Family, Rows, Shape};
@@ -32,7 +33,7 @@ pub use shape::{MAX_COPIES, Shape};
 use crate::Rate;
 use core::fmt;
 
-/// How the rows of a sketch get their hashes.
+/// The method by which the rows of a sketch get their hashes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rows {
     /// Every row has its own hash function: the classic sketch of Cormode and Muthukrishnan.
@@ -46,8 +47,8 @@ pub enum Rows {
 pub enum Family {
     /// Random functions: any number of items are hashed independently.
     Ideal,
-    /// Any two items are hashed independently, but nothing is known about three. Different
-    /// functions are independent of each other.
+    /// Pairwise independent functions: any two items are hashed independently, but three items may
+    /// depend on each other. Different functions are independent of each other.
     Pairwise,
 }
 
@@ -60,13 +61,13 @@ impl fmt::Display for Family {
     }
 }
 
-/// A lower bound on the logarithm of a rate. If the logarithm of an upper bound is at most this,
-/// the probability is proven to be at most the rate. About ten roundings of numbers below 10^4 have
-/// errors of less than a tenth of the slack.
+/// A lower bound on the logarithm of a rate. If the logarithm of an upper bound on a probability is
+/// at most this value, the probability is proven to be at most the rate. The computation has about
+/// ten roundings of numbers below 10^4, whose errors add up to less than a tenth of [`LN_SLACK`].
 fn ln_target(rate: &Rate) -> f64 {
     rate.ln() - LN_SLACK
 }
 
-/// A margin that is added if a bound is evaluated in logarithms. It multiplies a probability by 1 +
-/// 10^-9.
+/// A margin that is added if a bound is evaluated in logarithms. The margin corresponds to a factor
+/// of 1 + 10^-9 in the probability.
 const LN_SLACK: f64 = 1e-9;

@@ -30,9 +30,10 @@ impl Shape {
     /// Creates the shape of a sketch from its numbers of counters, rows and copies.
     ///
     /// # Errors
-    /// Fails if a number is 0, or if independent rows have more than one copy (use more rows
-    /// instead). For two hashes, fails if the width is not a prime, or is below the depth, so that
-    /// two rows would have the same function.
+    /// Fails if the width, the depth or the number of copies is 0. For independent rows, fails if
+    /// there is more than one copy: use more rows instead. For two hashes, fails if the width is
+    /// not a prime. Also fails if the width is less than the depth, because two rows would then use
+    /// the same hash function.
     pub fn new(rows: Rows, width: u64, depth: u32, copies: u32) -> Result<Shape> {
         if width == 0 {
             return out_of_range("width", width, "at least 1");
@@ -54,15 +55,15 @@ impl Shape {
     ///
     /// For independent rows, the width is `ceil(e / epsilon)` and the depth is
     /// `ceil(ln(1 / delta))`. For two hashes, the width is the smallest prime of at least
-    /// `2e / epsilon`. The depth is `max(1, ceil(ln(1 / (epsilon (1 - 1/(2e^2))))))`, and the
-    /// number of copies is the smallest c with `epsilon^c <= delta`. All these numbers are decided
-    /// exactly, from the decimals as written. These are the sizes of the papers. The error and its
-    /// probability are proven for independent rows of either family, and for two hashes of the
-    /// ideal family (see [`failure_bound`](Shape::failure_bound)).
+    /// `2e / epsilon`. The depth is `max(1, ceil(ln(1 / (epsilon (1 - 1/(2e^2))))))`. The number of
+    /// copies is the smallest c with `epsilon^c <= delta`. These formulas are evaluated exactly,
+    /// with the decimal values of `epsilon` and `delta` as written. The sizes are those of the
+    /// papers. The error and its probability are proven for independent rows of either family, and
+    /// for two hashes of the ideal family (see [`failure_bound`](Shape::failure_bound)).
     ///
     /// # Errors
-    /// Fails if a row would need more counters than a word can count (`epsilon` is below about
-    /// 3e-19), or if there would be more than 2^30 copies.
+    /// Fails if a row would need more counters than a `u64` can count, which happens if `epsilon`
+    /// is below about 3e-19. Also fails if more than 2^30 copies would be needed.
     pub fn for_error(epsilon: &Rate, delta: &Rate, rows: Rows) -> Result<Shape> {
         let _work = work::begin();
         let width = width(epsilon, rows)?;
@@ -91,8 +92,8 @@ impl Shape {
         self.depth
     }
 
-    /// Returns the number of independent copies. The smallest of their estimates is used. For
-    /// independent rows, the number is 1.
+    /// Returns the number of independent copies. The estimate of a sketch is the smallest of its
+    /// copies' estimates. For independent rows, the number of copies is 1.
     #[must_use]
     pub fn copies(&self) -> u32 {
         self.copies
@@ -120,10 +121,10 @@ impl Shape {
         }
     }
 
-    /// Returns the smallest number of copies for which this is proven: an estimate is too high by
-    /// `epsilon` N or more with a probability of at most `delta`. The result is `None` if
-    /// [`MAX_COPIES`] are not enough. For two hashes that are only pairwise independent, it is
-    /// larger than the number that [`for_error`](Shape::for_error) uses.
+    /// Returns the smallest number of copies with a proven error bound. With this bound, an
+    /// estimate is too high by `epsilon` N or more with probability at most `delta`. The result is
+    /// `None` if [`MAX_COPIES`] are not enough. For [`Family::Pairwise`] and two hashes per copy,
+    /// the result is larger than the number of copies that [`for_error`](Shape::for_error) uses.
     ///
     /// # Errors
     /// Fails as [`for_error`](Self::for_error) does.
@@ -134,7 +135,7 @@ impl Shape {
     }
 }
 
-/// The factors of the numerator and of the denominator of `1 / rate`.
+/// The factors of the numerator of `1 / rate`, and its denominator.
 pub(super) fn inverse(rate: &Rate) -> (Vec<u64>, u64) {
     let (numerator, exponent, divisor) = rate.parts();
     let digits = exponent.unsigned_abs();
@@ -153,8 +154,8 @@ fn width(epsilon: &Rate, rows: Rows) -> Result<u64> {
     width.map_or_else(|| out_of_range("epsilon", epsilon, "so large that a row has fewer than 2^64 counters"), Ok)
 }
 
-/// The smallest d with `e^-d <= rate`. For two hashes, the left side has the additional factor of
-/// Theorem 9.1. The smallest possible rate is near 10^-4020, so 16,384 is always enough.
+/// The smallest d with `e^-d <= rate` or, for two hashes, with `e^-d / (1 - e^-2 / 2) <= rate`
+/// (Theorem 9.1). The smallest possible rate is near 10^-4020, so 16,384 is always enough.
 fn least_depth(rate: &Rate, two_hash: bool) -> Result<u32> {
     let depth = least(1 << 14, |power| Depth { power, two_hash }.at_most(rate, None))?;
     depth.map_or_else(|| out_of_range("delta", rate, "at least 10^-4020"), Ok)
@@ -186,9 +187,9 @@ fn least(most: u32, enough: impl Fn(u32) -> Result<bool>) -> Result<Option<u32>>
     Ok(Some(at))
 }
 
-/// Whether `base^exponent` equals the other rate exactly. In lowest terms, the power's numerator is
-/// a power of the base's numerator, and likewise for the denominators. So the comparison needs no
-/// more digits than the other rate has.
+/// Whether `base^exponent` equals `other` exactly. In lowest terms, the power's numerator is a
+/// power of the base's numerator, and likewise for the denominators. So the comparison needs no
+/// more digits than `other` has.
 fn is_power(base: &Rate, exponent: u32, other: &Rate) -> bool {
     let ((top, bottom), (top_other, bottom_other)) = (lowest_terms(base), lowest_terms(other));
     let grown = if top == 1 { Some(1) } else { top.checked_pow(exponent) };
@@ -211,7 +212,7 @@ impl Factored {
 }
 
 /// Numerator and denominator of a rate without common factors. The part of the denominator that is
-/// coprime to ten divides a number of one word, so all factors fit in words.
+/// coprime to ten divides a one-word number, so all factors fit in words.
 fn lowest_terms(rate: &Rate) -> (u64, Factored) {
     let (mut top, exponent, mut odd) = rate.parts();
     let ten = u64::from(exponent.unsigned_abs());

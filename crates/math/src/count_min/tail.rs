@@ -1,20 +1,23 @@
 //! Bounds on the errors of one sketch that follow from its counters.
 //!
 //! Hashes of the ideal family choose an item's counters independently of the amounts that other
-//! items added to them. Consider the counters without the item's own count, for independent rows.
-//! Given these, the probability that the *other* items added at least v to all counters of the item
-//! is a product over the rows. The factor of a row is the share of its counters with at least v.
-//! Only the counters with the item's own count are visible. This count can only increase the
-//! shares. So the bound that is computed from the visible counters is also valid. With two hashes
-//! per copy, the rows of a copy are not independent, but any two of them are. So for each copy, the
-//! product of its two smallest shares replaces the product over all its rows. (The bound also holds
-//! for conservative update. In conservative update, too, an item raises no counter by more than its
-//! own count. The reason is that an update commutes with adding a constant, and preserves the order
-//! of sketches.) By Markov's inequality, the share of a row is at most N / (w v). So with
-//! independent rows this bound is never weaker than the one from N alone, and it is much tighter if
-//! a few items make up most of N. With two hashes it may be weaker, because the bound from N alone
-//! (Theorem 9.1) uses all rows. To use the smaller of the two bounds, divide the allowed
-//! probability of failure between them in advance.
+//! items added to them. Consider independent rows, and the counters without the item's own count.
+//! Given these counters, the probability that the *other* items added at least v to all counters of
+//! the item is the product of one factor per row: the share of the row's counters that are at least
+//! v. The counters that a sketch stores include the item's own count, which can only increase these
+//! shares. So the bound computed from the stored counters is also valid. With two hashes per copy,
+//! the rows of a copy are pairwise independent, but not independent. So for each copy, the product
+//! of its two smallest shares replaces the product over all its rows.
+//!
+//! The bound also holds for conservative update, where an item also raises no counter by more than
+//! its own count. The reason is that an update commutes with adding a constant, and preserves the
+//! order of sketches.
+//!
+//! By Markov's inequality, the share of a row is at most N / (w v). So with independent rows this
+//! bound is never weaker than the one from N alone, and it is much tighter if a few items make up
+//! most of N. With two hashes it may be weaker, because the bound from N alone (Theorem 9.1) uses
+//! all rows. To use the smaller of the two bounds, divide the allowed probability of failure
+//! between them in advance.
 
 use super::{LN_SLACK, Rows, Shape, ln_target};
 use crate::exact::work;
@@ -27,9 +30,10 @@ impl Shape {
     /// `at_least[j]` is the number of counters of row j that are at least v. The bound is for
     /// hashes of the ideal family.
     ///
-    /// For independent rows, the bound on the probability is the product of the shares. For two
-    /// hashes, any two rows of a copy are independent, so it is the product of the two smallest
-    /// shares of each copy.
+    /// The share of a row is the fraction of its counters that are at least v. For independent
+    /// rows, the probability is bounded by the product of all shares. For two hashes, the rows of a
+    /// copy are only pairwise independent, so the bound is the product of the two smallest shares
+    /// of each copy.
     ///
     /// # Errors
     /// Fails if `at_least` does not have one number per row, or if one of the numbers is above the

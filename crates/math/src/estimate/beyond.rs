@@ -6,17 +6,18 @@
 //! `m - |A|` positions that are empty in A. The number of positions hit there is the number of bits
 //! that B has and A does not. The law of this number has only one unknown, d. Keys that both
 //! filters hold have no influence, because they set only bits that A has. The number of items in A
-//! has no influence either. So the interval is short. Three separate intervals for the fills of A,
-//! of B and of both together would each include the variation that the three fills have in common.
+//! has no influence either. So the interval for d is short. Three separate intervals, for the fills
+//! of A, of B and of their union, would each include the variation that the three fills have in
+//! common.
 //!
 //! The number of bits that are in A or hit by d items follows a law of [`crate::occupancy`]. In
-//! this law, A's bits count as one more committee (set of different bits). The number is a sum of
-//! independent Bernoulli variables. The law is summed if that is affordable. Otherwise the
-//! inequalities of Bennett and of Berry and Esseen bound it. For a sliced filter, the number is a
-//! sum over slices, which is also a sum of independent Bernoulli variables. With two hashes or in
-//! blocks, positions depend on each other. Then the number of positions that are hit is a function
-//! of independent items, each of which changes it by at most k. In this case McDiarmid's inequality
-//! is used, with the mean or bounds on the mean.
+//! this law, the set bits of A count as one more committee (a set of different bits). The number is
+//! a sum of independent Bernoulli variables. The law is summed if this takes little enough work,
+//! and otherwise bounded by the inequalities of Bennett and of Berry and Esseen. For a sliced
+//! filter, the number is a sum over slices, which is also a sum of independent Bernoulli variables.
+//! With two hashes or in blocks, positions depend on each other. In this case, the number of
+//! positions that are hit is a function of independent items, each of which changes it by at most
+//! k. McDiarmid's inequality applies, with the mean or with bounds on the mean.
 
 use super::interval::{MOST, Search, first, weaker};
 use super::{ItemsEstimate, check};
@@ -28,12 +29,12 @@ use crate::{Fill, Method, Result, Variant, try_bisect};
 use alloc::format;
 use alloc::vec::Vec;
 
-/// The filter whose bits are fixed, with the properties on which the law of additional bits
-/// depends.
+/// A filter with known set bits, to which further items add bits. The variants differ in how an
+/// item chooses its bits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Ground<'a> {
-    /// A standard or classic filter with this many set bits.
+    /// A standard or classic filter.
     Unsliced {
         /// [`Variant::Standard`] or [`Variant::Classic`].
         variant: Variant,
@@ -47,7 +48,7 @@ pub enum Ground<'a> {
         /// The bits and the set bits of each slice.
         slices: &'a [(u64, u64)],
     },
-    /// Any filter in which an item sets each bit with the same probability.
+    /// A filter of any scheme in which an item is equally likely to set every bit.
     Tied {
         /// The number of bits, m.
         bits: u64,
@@ -84,7 +85,7 @@ impl Ground<'_> {
             Ground::Sliced { slices }
                 if slices.len() as u64 != u64::from(probes) || slices.iter().any(|(bits, ones)| *bits == 0 || ones > bits) =>
             {
-                out_of_range("slices", format!("{slices:?}"), format!("{probes} slices, one a probe, none with more set bits than bits"))
+                out_of_range("slices", format!("{slices:?}"), format!("{probes} slices, one per probe, none with more set bits than bits"))
             }
             Ground::Tied { covered: (least, most), .. } if !(*least > 0.0 && least <= most) => {
                 out_of_range("covered", format!("{least} to {most}"), "above 0")
@@ -93,8 +94,9 @@ impl Ground<'_> {
         }
     }
 
-    /// Returns the (real) number of items that set this many additional bits on average, or `None`
-    /// if all bits are set. It accepts the same arguments as [`items_beyond`].
+    /// Returns the number of items, as a real number, that set `more` additional bits on average.
+    /// The result is `None` if `more` is above 0 and the additional bits would fill the filter. The
+    /// arguments are those of [`items_beyond`].
     #[must_use]
     pub fn estimate(&self, probes: u32, more: u64) -> Option<f64> {
         let (bits, ones) = (self.bits() as f64, self.ones());
@@ -111,8 +113,8 @@ impl Ground<'_> {
         Some((libm::log1p(-(more as f64 / left as f64)) / ln_missed).max(0.0))
     }
 
-    /// Upper bounds on the probabilities that this many items set at least `more` additional bits,
-    /// and that they set at most `more`.
+    /// Upper bounds on two probabilities: that the items set at least `more` additional bits, and
+    /// that they set at most `more`.
     fn tails(&self, probes: u32, items: u64, more: u64) -> Result<(f64, f64)> {
         match self {
             Ground::Sliced { slices } => sliced(slices, items, more),
@@ -165,16 +167,18 @@ fn sliced(slices: &[(u64, u64)], items: u64, more: u64) -> Result<(f64, f64)> {
 
 /// Estimates the number of items that are not in a filter from the number of additional bits that
 /// they set. The interval covers the true number with probability at least `confidence` (between 0
-/// and 1), over all seeds that give the filter these bits. This holds for every true number and for
-/// every content of the filter.
+/// and 1), over all seeds that give the filter these bits. This coverage holds for every true
+/// number and for every content of the filter.
 ///
-/// For two filters A and B with the same bits, probes and seed, `ground` is A, and `more` is the
-/// number of set bits of B that A does not have. The items are those of B that A does not hold. The
-/// interval is an equal-tailed inversion, of which [`super::items_interval`] is a special case. Its
-/// `method` is [`Method::Exact`] if the law was summed. If proven inequalities replaced the sum, it
-/// is [`Method::Bound`], and the interval may be longer, but not shorter.
+/// This function can estimate how many items a filter B holds that a filter A does not hold. For
+/// this estimate, `ground` is A, and `more` is the number of bits that are set in B but not in A.
+/// The two filters must have the same bits, probes and seed.
 ///
-/// This takes at most some hundredths of a second.
+/// The method is equal-tailed inversion; [`super::items_interval`] is a special case. The `method`
+/// of the result is [`Method::Exact`] if the law was summed. If proven inequalities replaced the
+/// sum, the method is [`Method::Bound`], and the interval may be longer, but not shorter.
+///
+/// This takes at most a few hundredths of a second.
 ///
 /// ```
 /// use truebloom_math::{Ground, Variant, items_beyond};
@@ -227,7 +231,8 @@ fn by_tails(ground: &Ground<'_>, probes: u32, more: u64, level: f64, value: Opti
     Ok(ItemsEstimate { value, lower, upper: upper.map(|upper| upper.max(lower)), method: weaker(Method::Exact, Method::Bound) })
 }
 
-/// The probability that this many items set no additional bit, that is, hit only bits that are set.
+/// The probability that `items` items set no additional bit, that is, hit only bits that are set
+/// already.
 fn none_more(variant: Variant, bits: u64, ones: u64, probes: u32, items: u64) -> Result<(f64, f64)> {
     let hit = |probe: u32| match variant {
         Variant::Classic => libm::log((ones.saturating_sub(u64::from(probe)) as f64 / (bits - u64::from(probe)) as f64).max(0.0)),

@@ -24,21 +24,22 @@ const NOTE: &str = "unbiased only when bits <= items x probes; for more bits no 
 /// The largest number of elementary steps for one estimate; they take about a second.
 const MAX_STEPS: f64 = 1e8;
 
-/// Returns the minimum-variance unbiased estimate of the number of bits of a filter that holds
-/// `items` items with `probes` probes each and has `ones` set bits.
+/// Returns the minimum-variance unbiased estimate of the number of bits of a filter. The estimate
+/// is computed from the numbers of items, probes and set bits.
 ///
-/// For the classic filter (n batches of k different bits) it is Burns (47), `x + x W(x-1) / W(x)`,
-/// where `W(x)` is the number of ways in which n batches cover x bits. For the standard filter (nk
-/// single balls) it is Burns (48), `x + S(nk, x-1) / S(nk, x)`. The two cases printed there are the
-/// same number, `S(nk+1, x) / S(nk, x)`. Both estimates are unbiased only if the true number of
-/// bits is at most `items * probes`. Otherwise the bias is of order `C(m, nk+1)`, and no unbiased
-/// estimator exists. The reason is that the mean of any function of x is a polynomial in m, of too
-/// low a degree, divided by the number of outcomes. The partitioned filter is not supported.
+/// Let x be the number of set bits. For the classic filter, the estimate is `x + x W(x-1) / W(x)`
+/// (Burns 47), where `W(x)` is the number of ways in which n items of k distinct bits can cover x
+/// bits. For the standard filter, the estimate is `x + S(nk, x-1) / S(nk, x)` (Burns 48), with
+/// Stirling numbers S of the second kind. The paper prints (48) as two cases, which are both equal
+/// to `S(nk+1, x) / S(nk, x)`. Both estimates are unbiased only if the true number of bits is at
+/// most `items * probes`. Otherwise the bias is of order `C(m, nk+1)`, and no unbiased estimator
+/// exists. For any function of x, the mean times the number of outcomes is a polynomial in m, and
+/// its degree is too low for an unbiased estimator. The partitioned filter is not supported.
 ///
-/// The estimate is computed by recurrences of positive terms, on numbers with separate exponents.
-/// So nothing cancels or underflows, and the relative error is at most `relative_error`, which
-/// follows from counting the rounded operations. This takes `items * ones * probes` steps, at most
-/// 10^8.
+/// The estimate is computed by recurrences of positive terms, so no digits cancel. Exponents are
+/// stored separately, so no number underflows. The relative error is at most `relative_error`,
+/// which is obtained by counting the rounded operations. This takes `items * ones * probes` steps,
+/// at most 10^8.
 ///
 /// ```
 /// use truebloom_math::{Variant, estimate_bits};
@@ -48,8 +49,8 @@ const MAX_STEPS: f64 = 1e8;
 /// ```
 ///
 /// # Errors
-/// Fails if the estimate would take more than 10^8 steps, or if `ones` is impossible. It must be at
-/// most `items * probes`, and at least 1 (classic: `probes`).
+/// Fails if the estimate would take more than 10^8 steps, or if `ones` is impossible. `ones` must
+/// be at most `items * probes`, and at least 1 (for the classic filter, at least `probes`).
 pub fn estimate_bits(variant: Variant, items: u64, probes: u32, ones: u64) -> Result<BitsEstimate> {
     let _work = work::begin();
     let (batches, batch) = batches(variant, items, probes, ones)?;

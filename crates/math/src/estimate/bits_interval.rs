@@ -10,9 +10,9 @@ use crate::occupancy::tails::{Bounds, Effort, Tail};
 use crate::occupancy::{Occupancy, Probability};
 use crate::{Method, Result, Variant, try_bisect};
 
-/// The largest effort for one tail probability in the search for an end of the interval. It takes
-/// about twenty milliseconds. The search needs about twenty tails after the inequalities have
-/// narrowed the range of each end.
+/// The maximum work for one tail probability during the search for an end of the interval. This
+/// work takes about twenty milliseconds. After the inequalities have narrowed the range of each
+/// end, the search computes about twenty tail probabilities.
 const TAIL: Effort = Effort { walk: 1e7, contours: 5_000 };
 
 /// An interval for the number of bits m, ends included.
@@ -21,12 +21,13 @@ const TAIL: Effort = Effort { walk: 1e7, contours: 5_000 };
 pub struct BitsInterval {
     /// The smallest number of bits in the interval.
     pub lower: u64,
-    /// The largest number of bits in the interval. It is `None` if it exceeds 2^62, and if no two
-    /// probes coincided (`ones` = items x probes), because then no number of bits is too large.
+    /// The largest number of bits in the interval, or `None` if it exceeds 2^62. The value is also
+    /// `None` if `ones` equals items x probes, because no number of bits is too large if no two
+    /// probes coincided.
     pub upper: Option<u64>,
-    /// [`Method::Exact`] and [`Method::Validated`]: the ends come from the law itself, as for a
-    /// [`Probability`]. [`Method::Bound`]: at least one end comes from proven inequalities, so the
-    /// interval is slightly longer than that of the law.
+    /// The method by which the ends were computed. [`Method::Exact`] and [`Method::Validated`] mean
+    /// the same as for a [`Probability`]. With [`Method::Bound`], at least one end is a bound by a
+    /// proven inequality, and the interval is slightly longer than an exact one.
     pub method: Method,
 }
 
@@ -34,15 +35,19 @@ pub struct BitsInterval {
 /// `confidence` (between 0 and 1). It is computed from the filter's items, probes and set bits.
 /// [`crate::estimate_bits()`] gives an estimate without an interval.
 ///
-/// The method is equal-tailed inversion of the exact law over whole bits: the interval has all m
-/// with `P_m(X >= ones) > alpha/2` and `P_m(X <= ones) > alpha/2`, where alpha is `1 - confidence`.
-/// Both probabilities are monotone in m. The probability of x set bits is `C(m, x) W(x)` divided by
-/// the number of outcomes, with the same W for every m. So the likelihood ratio of m + 1 to m is
-/// `(m + 1) / (m + 1 - x)` times a constant, which rises with x. So these m form an interval, which
-/// misses the true number with probability at most alpha/2 on either side. If no m satisfies both
-/// conditions, the answer is the m at which the lower end would be. If summing the law takes too
-/// long, proven upper bounds replace the two probabilities, and the interval may be longer, but not
-/// shorter. If the law is summed, this takes milliseconds to tenths of a second.
+/// The interval is found by equal-tailed inversion of the exact law. It contains every whole number
+/// m of bits with `P_m(X >= ones) > alpha/2` and `P_m(X <= ones) > alpha/2`, where alpha is
+/// `1 - confidence`. Both probabilities are monotone in m. The probability of x set bits is
+/// `C(m, x) W(x)` divided by the number of outcomes, where W does not depend on m. From m to m + 1,
+/// this probability changes by a factor that is proportional to `(m + 1) / (m + 1 - x)`, which
+/// increases with x.
+///
+/// Therefore the values of m that satisfy both conditions form an interval. The interval lies above
+/// the true number with probability at most alpha/2, and below it with probability at most alpha/2.
+/// If no m satisfies both conditions, both ends are the m that the condition for the lower end
+/// gives. If summing the law takes too long, proven upper bounds replace the two probabilities, and
+/// the interval may be longer, but not shorter. If the law is summed, this takes milliseconds to
+/// tenths of a second.
 ///
 /// ```
 /// use truebloom_math::{Variant, bits_interval};

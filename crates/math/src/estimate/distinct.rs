@@ -1,23 +1,23 @@
-//! Upper bounds on the number of distinct keys that a filter was asked about, computed from the
+//! Upper bounds on the number of distinct keys that were looked up in a filter, computed from the
 //! number of keys that set a bit.
 //!
-//! A new key passes, and so sets no bit, with a probability equal to the filter's rate at that
-//! moment. If a key passes, inserting it does not change the bits. So the bounds hold whether such
-//! keys are inserted or not ("insert if absent"): they bound the number of distinct keys that were
-//! looked up.
+//! A key *passes* if all its bits are already set. A new key passes with a probability equal to the
+//! current rate of the filter. Inserting a key that passes does not change any bits. So the bounds
+//! hold whether or not such keys are inserted ("insert if absent"): they bound the number of
+//! distinct keys that were looked up.
 //!
-//! Let `A_n` be the number of the first n distinct keys that set a bit, and `S_n = n - A_n` the
+//! Of the first n distinct keys, let `A_n` be the number that set a bit, and `S_n = n - A_n` the
 //! number that passed. The keys are chosen without knowing the seed, so n is fixed. Given the past,
-//! key i passes with probability `rho_i`, the rate just before it. The two bounds of this module
-//! follow from two facts:
+//! key i passes with probability `rho_i`, the filter's rate just before this key. The bounds of
+//! this module follow from two facts:
 //!
-//! * `A_n` never decreases with n. So if `P(A_N <= a) <= error` for some N, the same holds for
-//!   every n from N on. Let `N(a)` be any such N, found by any search that depends only on a. Let n
-//!   be the true number, and a_1 the largest a with `N(a) <= n`. If `N(A_n) <= n`, then
-//!   `A_n <= a_1`. The probability of this is at most `error`. So for every n, `n < N(A_n)` with
-//!   probability at least `1 - error`.
-//! * `exp(t S_n) / prod (1 + rho_i (e^t - 1))` is a martingale with mean 1 for every t. So `S_n` is
-//!   bounded by a bound on the product, or on the sum of the `rho_i`.
+//! * `A_n` does not decrease as n grows. If `P(A_N <= a) <= error` holds for some N, it therefore
+//!   holds for every larger N as well. Let `N(a)` be such an N, found by a search that depends only
+//!   on a. Let n be the true number of keys, and let a_1 be the largest a with `N(a) <= n`. If
+//!   `N(A_n) <= n`, then `A_n <= a_1`. The probability that `A_n <= a_1` is at most `error`. So for
+//!   every n, `n < N(A_n)` with probability at least `1 - error`.
+//! * For every t, `exp(t S_n) / prod (1 + rho_i (e^t - 1))` is a martingale with mean 1. Therefore
+//!   a bound on the product, or on the sum of the `rho_i`, gives a bound on `S_n`.
 
 use crate::{Variant, bisect};
 
@@ -27,22 +27,23 @@ const PARTS: u64 = 32;
 /// The number of values of t that are tried when only a bound on the last rate is known.
 const TILTS: i32 = 64;
 
-/// Larger numbers of keys are not considered.
+/// The largest number of keys that is considered.
 const MOST: u64 = 1 << 62;
 
-/// A margin for rounding errors: some thousand steps with a relative error of 2^-52 each.
+/// A margin for rounding errors: a few thousand steps, each with a relative error of 2^-52.
 const SLACK: f64 = 1e-9;
 
-/// Returns an upper bound on the number of distinct keys that a filter was asked about, if
-/// `changed` of them set a bit. The true number is larger with probability at most `error`, over
-/// seeds, for any number of keys and any repeats. The result is `None` if there is no bound, for
-/// example if the filter is nearly full.
+/// Returns an upper bound on the number of distinct keys that were looked up, if `changed` of these
+/// keys set a bit. The true number is larger with probability at most `error`, over seeds, for any
+/// number of keys and any repeats. The result is `None` if there is no bound, for example if the
+/// filter is nearly full.
 ///
 /// The fill after i keys is a sum of independent Bernoulli variables (see [`Fill`](crate::Fill)).
-/// So Bernstein's inequality bounds the fill at the ends of 32 equal parts of the n keys, for which
-/// half of the error is used. These bounds give a bound on the sum V of the pass probabilities.
-/// Then `P(S_n >= s, V <= v) <= exp(-(s ln(s/v) - s + v))` for s above v, for which the other half
-/// is used. This takes less than a millisecond.
+/// The n keys are divided into 32 equal parts, and Bernstein's inequality bounds the fill at the
+/// end of each part. Together, these bounds on the fill are wrong with probability at most
+/// `error / 2`. They give a bound v on the sum V of the pass probabilities. For s above v,
+/// `P(S_n >= s, V <= v) <= exp(-(s ln(s/v) - s + v))`. This probability is limited to the other
+/// half of `error`. This takes less than a millisecond.
 ///
 /// ```
 /// use truebloom_math::{Variant, distinct};
@@ -64,12 +65,13 @@ pub fn most(variant: Variant, bits: u64, probes: u32, changed: u64, error: f64) 
     })
 }
 
-/// Like [`most`], for any filter whose rate never falls. `pass` is an upper bound on its present
-/// rate. This rate is used for all keys, so the result is larger than that of [`most`].
+/// Like [`most`], but for filters of any scheme whose rate never decreases. `pass` is an upper
+/// bound on the current rate of the filter. The result is larger than that of [`most`], because it
+/// allows the rate `pass` for all keys.
 ///
-/// For each of 64 values of t, the probability is at most `error / 64` that
-/// `t S - n ln(1 + pass (e^t - 1))` exceeds `ln(64/error)`. The inequality is solved for n, and the
-/// smallest solution is used.
+/// Let S be the number of keys that passed. For each of 64 values of t,
+/// `t S - n ln(1 + pass (e^t - 1))` exceeds `ln(64/error)` with probability at most `error / 64`.
+/// Each value of t gives a bound on n, and the function returns the smallest of these bounds.
 pub fn most_at_rate(pass: f64, changed: u64, error: f64) -> Option<u64> {
     if changed == 0 || pass <= 0.0 {
         return Some(changed);
@@ -108,7 +110,7 @@ struct Rates {
     /// The number of bits to which the fill refers. With slices, it is `k` times the bits of the
     /// shortest slice.
     capacity: f64,
-    /// `-ln` of the error probability of each part.
+    /// The negative logarithm of the error probability of each part.
     ln_error: f64,
 }
 

@@ -16,40 +16,43 @@ pub struct ItemsEstimate {
     pub value: Option<f64>,
     /// The smallest number of items in the interval.
     pub lower: u64,
-    /// The largest number of items in the interval. It is `None` if it exceeds 2^62, and for a full
-    /// filter, because then no number is too large.
+    /// The largest number of items in the interval, or `None` if it exceeds 2^62. The value is also
+    /// `None` for a full filter, because no number of items is too large for it.
     pub upper: Option<u64>,
-    /// [`Method::Exact`] and [`Method::Validated`]: the ends come from the law itself, as for a
-    /// [`crate::occupancy::Probability`]. [`Method::Bound`]: at least one end comes from proven
-    /// inequalities, so the interval is slightly longer than that of the law.
+    /// The method by which the ends were computed. [`Method::Exact`] and [`Method::Validated`] mean
+    /// the same as for a [`crate::occupancy::Probability`]. With [`Method::Bound`], at least one
+    /// end is a bound by a proven inequality, and the interval is slightly longer than an exact
+    /// one.
     pub method: Method,
 }
 
-/// The largest number of terms of a recurrence over the items of a classic filter; they take some
-/// tenths of a second.
+/// The largest number of terms of a recurrence over the items of a classic filter. Computing this
+/// many terms takes a few tenths of a second.
 const WALK_TERMS: f64 = 1e8;
 
-/// The largest number of terms if items are added to a filter. They take only some hundredths of a
-/// second, because several intervals are computed at a time.
+/// The largest number of terms of a recurrence if items are added to a filter. This many terms take
+/// only a few hundredths of a second, because several intervals are computed at a time.
 const ADDED_TERMS: f64 = 2e7;
 
-/// The largest effort for one tail probability in the search for an end of the interval. It takes
-/// about ten milliseconds.
+/// The maximum work for one tail probability during the search for an end of the interval. This
+/// work takes about ten milliseconds.
 const TAIL: Effort = Effort { walk: 1e6, contours: 5_000 };
 
 /// Estimates the number of items in a standard or classic filter from its number of set bits. For
 /// every true number, the interval covers this number with probability at least `confidence`
 /// (between 0 and 1).
 ///
-/// The method is equal-tailed inversion of the exact law over whole items: the interval has all n
-/// with `P_n(X >= ones) > alpha/2` and `P_n(X <= ones) > alpha/2`, where alpha is `1 - confidence`.
-/// Both probabilities are monotone in n, because one more item never clears a bit. So these n form
-/// an interval, which misses the true number with probability at most alpha/2 on either side. If no
-/// n satisfies both conditions (for example, if seven throws at two bits set only one), the answer
-/// is the n at which the lower end would be. If summing the law takes too long, proven upper bounds
-/// replace the two probabilities, and the interval may be longer, but not shorter. If the law is
-/// summed, this takes up to some tenths of a second. If it is bounded (for standard deviations
-/// above about 500 bits), this takes less than a millisecond.
+/// The interval is found by equal-tailed inversion of the exact law. It contains every whole number
+/// n of items with `P_n(X >= ones) > alpha/2` and `P_n(X <= ones) > alpha/2`, where alpha is
+/// `1 - confidence`. Both probabilities are monotone in n, because one more item never clears a
+/// bit. Therefore the values of n that satisfy both conditions form an interval. The interval lies
+/// above the true number with probability at most alpha/2, and below it with probability at most
+/// alpha/2. If no n satisfies both conditions, both ends are the n that the condition for the lower
+/// end gives. This happens, for example, if seven throws at two bits set only one bit. If summing
+/// the law takes too long, proven upper bounds replace the two probabilities, and the interval may
+/// be longer, but not shorter. If the law is summed, this takes up to a few tenths of a second. If
+/// the law is only bounded (for standard deviations above about 500 bits), this takes less than a
+/// millisecond.
 ///
 /// ```
 /// use truebloom_math::{Variant, items_interval};
@@ -96,7 +99,7 @@ struct Bounded {
 }
 
 impl Search {
-    /// Computes the interval for the number of items, whose estimate is `value`. The items must
+    /// Computes the interval for the number of items; `value` is the point estimate. The items must
     /// have set at least one bit.
     pub(super) fn estimate(&self, value: Option<f64>) -> Result<ItemsEstimate> {
         let bounded = self.bounded(value)?;
@@ -149,9 +152,9 @@ impl Search {
         Ok(Bounds::new(&self.law(items)?)?.tail(tail))
     }
 
-    /// Goes once through all numbers of items, if that is affordable. This is used for a classic
-    /// filter, and for any filter to which items are added. For a standard filter that was empty,
-    /// contour integrals are faster.
+    /// Evaluates the law for one number of items after the other, if this takes little enough work.
+    /// This is used for a classic filter, and for any filter to which items are added. For a
+    /// standard filter that was empty, contour integrals are faster.
     fn walked(&self, bounded: &Bounded) -> Result<Option<(u64, Option<u64>)>> {
         let (size, throws) = match self.variant {
             Variant::Classic => (u64::from(self.probes), 1),
@@ -218,7 +221,7 @@ pub(super) fn weaker(a: Method, b: Method) -> Method {
     if rank(b) > rank(a) { b } else { a }
 }
 
-/// Numbers of items above this are not considered.
+/// The largest number of items that is considered.
 pub(super) const MOST: u64 = 1 << 62;
 
 /// The first number above `low` for which `reached` holds. The condition must not hold for `low`,

@@ -7,8 +7,8 @@ use crate::occupancy::tails::{Tail, of_stretch};
 use crate::occupancy::thinning::{self, Budget, Precision, too_costly};
 use crate::{Result, Variant, try_bisect};
 
-/// The largest number of terms of a recurrence over the items of a classic filter; they take some
-/// tenths of a second.
+/// The largest number of terms of a recurrence over the items of a classic filter. Computing this
+/// many terms takes a few tenths of a second.
 const WALK_TERMS: f64 = 1e8;
 
 /// Returns the number of items for which `ones` set bits are most likely. If there are several such
@@ -16,12 +16,13 @@ const WALK_TERMS: f64 = 1e8;
 /// result is `None`.
 ///
 /// For the standard filter, the likelihood of N throws is proportional to `S(N, ones) / bits^N`.
-/// This is log-concave in N, because these Stirling numbers are complete symmetric functions of 1,
-/// 2, .. ones. So its maximum is found by bisection with contour integrals, in a few hundred
-/// microseconds at any size up to 2^53 throws. For the classic filter, the search goes through the
-/// numbers of items until `P(X <= ones)`, which only decreases, is below the best likelihood. Burns
-/// uses (46) for both the estimate by moments and the estimate by likelihood. The two differ by
-/// some thousandths of an item, and by more in small filters.
+/// The likelihood is log-concave in N, because these Stirling numbers are complete symmetric
+/// functions of the integers from 1 to `ones`. So the most likely N is found by bisection with
+/// contour integrals, in a few hundred microseconds at any size up to 2^53 throws. For the classic
+/// filter, the search tries increasing numbers of items. It ends when `P(X <= ones)`, which only
+/// decreases, is below the best likelihood. Burns uses (46) for both the estimate by moments and
+/// the estimate by likelihood. These two estimates differ by a few thousandths of an item, and by
+/// more in small filters.
 ///
 /// ```
 /// use truebloom_math::{Variant, items_by_likelihood};

@@ -39,12 +39,12 @@ pub fn items_from_ones(bits: u64, probes: u32, ones: u64) -> Option<f64> {
     Some((libm::log1p(-(ones as f64) / m) / (f64::from(probes) * libm::log1p(-1.0 / m))).max(0.0))
 }
 
-/// Returns the method-of-moments estimate for both unsliced variants: the (real) number of items
-/// that would set `ones` bits on average.
+/// Returns the method-of-moments estimate for a standard or classic filter: the real number of
+/// items that would set `ones` bits on average.
 ///
-/// For the standard filter, it is [`items_from_ones`]. For the classic filter, it is
-/// `ln(1 - ones/bits) / ln(1 - probes/bits)`, Burns (46). The result is `None` for a full filter,
-/// and for a classic filter in which one item sets all bits.
+/// For the standard filter, the estimate is [`items_from_ones`]. For the classic filter, the
+/// estimate is `ln(1 - ones/bits) / ln(1 - probes/bits)`, Burns (46). The result is `None` for a
+/// full filter, and for a classic filter in which one item sets all bits.
 ///
 /// ```
 /// use truebloom_math::{Variant, items_by_moments};

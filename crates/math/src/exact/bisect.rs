@@ -17,7 +17,7 @@ pub fn bisect(range: RangeInclusive<u64>, mut reached: impl FnMut(u64) -> bool) 
     }
 }
 
-/// Like [`bisect`], for a `reached` that may fail.
+/// Like [`bisect`], but `reached` returns a `Result`.
 ///
 /// # Errors
 /// Returns the first error of `reached`.
@@ -31,8 +31,8 @@ pub fn try_bisect<E>(range: RangeInclusive<u64>, mut reached: impl FnMut(u64) ->
 }
 
 /// Finds approximately the smallest number between `low` and `high` for which `reached` holds.
-/// Returns the last numbers for which it did not hold and for which it did. They differ by at most
-/// 0.5, or by a relative 1e-13.
+/// Returns the largest tested number for which it did not hold, and the smallest for which it did.
+/// The two numbers differ by at most 0.5, or by at most a relative 1e-13.
 pub(crate) fn bisect_sizes(mut low: f64, mut high: f64, reached: impl Fn(f64) -> bool) -> (f64, f64) {
     while high - low > 0.5 && high / low.max(1.0) > 1.0 + 1e-13 {
         let middle = low + (high - low) / 2.0;
@@ -41,7 +41,7 @@ pub(crate) fn bisect_sizes(mut low: f64, mut high: f64, reached: impl Fn(f64) ->
     (low, high)
 }
 
-/// Like [`bisect_sizes`], for real numbers: halves the distance `digits` times.
+/// Like [`bisect_sizes`], but for any real numbers: halves the interval `digits` times.
 pub(crate) fn bisect_reals(mut low: f64, mut high: f64, digits: u32, mut reached: impl FnMut(f64) -> bool) -> (f64, f64) {
     for _ in 0..digits {
         let middle = low + (high - low) / 2.0;

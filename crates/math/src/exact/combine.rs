@@ -26,8 +26,8 @@ impl<T: Enclose + ?Sized> Enclose for Box<T> {
     }
 }
 
-/// A number raised to a power of at least 1. The ends keep only their `limbs + 1` leading words, so
-/// that a power far below 1 costs no more digits than its base.
+/// A number raised to a power of at least 1. The ends of the bracket keep only their `limbs + 1`
+/// leading words, so that a power far below 1 costs no more digits than its base.
 pub(crate) struct Power<B> {
     pub(crate) base: B,
     pub(crate) exponent: u64,

@@ -1,15 +1,15 @@
 //! Double-word arithmetic: pairs of `f64` that carry 106 bits.
 //!
-//! In plain `f64`, sums of large logarithms and long recurrences of positive terms lose digits.
-//! Here they keep thirty digits. The error bounds are those of Joldes, Muller and Popescu, "Tight
-//! and rigorous error bounds for basic building blocks of double-word arithmetic" (ACM Transactions
-//! on Mathematical Software 44, 2017). The relative error is at most 2^-102 per operation, if
-//! nothing underflows. Sums use their Algorithm 6, whose relative error is at most slightly more
-//! than 3 u^2 with u = 2^-53, even if the terms cancel. Products use their Algorithm 10, whose
-//! relative error is at most 7 u^2. A quotient is computed by long division. The first remainder
-//! has the error of a product of the dividend's size (7 u^2), and the sum at the end adds 3 u^2.
-//! The errors of later remainders are smaller by 2^-52. The total is at most 11 u^2, while the
-//! bound of 2^-102 is 16 u^2.
+//! In plain `f64`, sums of large logarithms and long recurrences of positive terms lose digits. In
+//! double-word arithmetic, such computations keep thirty digits. The error bounds are those of
+//! Joldes, Muller and Popescu, "Tight and rigorous error bounds for basic building blocks of
+//! double-word arithmetic" (ACM Transactions on Mathematical Software 44, 2017). The relative error
+//! is at most 2^-102 per operation, if nothing underflows. Sums use their Algorithm 6, whose
+//! relative error is at most slightly more than 3 u^2 with u = 2^-53, even if the terms cancel.
+//! Products use their Algorithm 10, whose relative error is at most 7 u^2. A quotient is computed
+//! by long division. The first remainder has the error of a product of the dividend's size (7 u^2),
+//! and the final sum adds 3 u^2. The errors of later remainders are smaller by a factor of 2^52.
+//! The total is at most 11 u^2, while the bound of 2^-102 is 16 u^2.
 
 /// The number `high + low`, where `low` is at most half a unit in the last place of `high`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -57,7 +57,7 @@ impl DoubleDouble {
     /// `ln(2 pi) / 2`.
     pub(crate) const HALF_LN_TAU: DoubleDouble = DoubleDouble { high: 0.918_938_533_204_672_8, low: -3.878_294_158_067_241e-17 };
 
-    /// The number as a pair. This is exact below 2^106.
+    /// Converts an integer to a pair. This is exact below 2^106.
     pub(crate) fn of(x: u128) -> DoubleDouble {
         let high = x as f64;
         // If x rounds to 2^128, the conversion back saturates. Such large numbers do not occur.

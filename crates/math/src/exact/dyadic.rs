@@ -84,8 +84,8 @@ impl Dyadic {
     /// The value is `m 2^e`, where `m` in `[1/2, 1)` is truncated to 53 bits, with a relative error
     /// below 2^-52. `libm::log` is within 1 ulp (see the error analysis in its source, FreeBSD's
     /// `e_log.c`), which is at most 1.2e-16 here. The product of `e` and the high part of ln 2 is
-    /// exact for `|e| < 2^20`. The other terms have one rounding of the result and two of numbers
-    /// below 1. So one ulp of the result and 8e-16 cover the sum.
+    /// exact for `|e| < 2^20`. The remaining terms contribute one rounding of the result and two
+    /// roundings of numbers below 1. So one ulp of the result and 8e-16 cover the sum.
     pub(crate) fn ln(&self) -> (f64, f64) {
         const LN2_HIGH: f64 = 0.693_147_180_369_123_8;
         const LN2_LOW: f64 = 1.908_214_929_270_587_7e-10;

@@ -53,7 +53,7 @@ impl Enclosure {
         }
     }
 
-    /// The bracket after the probability of equal hashes is added to both ends.
+    /// The bracket with the probability of equal hashes added to both ends.
     fn with_floor(mut self, floor: Option<HashFloor>) -> Enclosure {
         if let Some(floor) = floor {
             self.add_floor(floor);
@@ -108,7 +108,7 @@ impl Enclosure {
     }
 }
 
-/// The lowest rate that equal hashes allow: `items / 2^hash_bits`.
+/// The lowest possible rate of a filter whose keys may have equal hashes: `items / 2^hash_bits`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HashFloor {
     pub(crate) items: u64,
@@ -120,8 +120,8 @@ pub(crate) trait Enclose {
     /// Computes a bracket with fractions of `limbs` words.
     fn attempt(&self, limbs: usize) -> Result<Enclosure>;
 
-    /// The expected number of bits that a computation needs before its result has any relative
-    /// precision.
+    /// The estimated number of bits that a computation needs before the leading digits of its
+    /// result are correct.
     fn bits_needed(&self) -> f64;
 
     /// A number of bits b such that the number is a fraction with a denominator below 2^b.
@@ -143,11 +143,11 @@ pub(crate) trait Enclose {
         Ok(Fpr::from_enclosure(&self.enclose(GUARD)?))
     }
 
-    /// Whether the number is at most `rate`. If a floor of equal hashes is given, it is added to
+    /// Whether the number is at most `rate`. If a floor for equal hashes is given, it is added to
     /// the number first.
     ///
     /// The decision is exact while the product of the denominators is below 2^[`TIE_BITS`]. Beyond
-    /// that, if no bracket of that precision separates the two numbers, the answer is false. So the
+    /// that, the answer is false if no bracket of that precision separates the two numbers. So the
     /// answer is never true for a number above the rate.
     fn at_most(&self, rate: &Rate, floor: Option<HashFloor>) -> Result<bool> {
         let floor_bits = floor.map_or(0.0, |floor| f64::from(floor.hash_bits));
@@ -156,8 +156,8 @@ pub(crate) trait Enclose {
         Ok(order.is_some_and(Ordering::is_le))
     }
 
-    /// Compares two numbers. Equality is decided exactly under the same condition as in
-    /// [`Enclose::at_most`]. Beyond that, numbers that cannot be separated count as equal.
+    /// Compares two numbers. Equality is decided exactly under the condition given in
+    /// [`Enclose::at_most`]. Otherwise, numbers that cannot be separated count as equal.
     fn compare(&self, other: &dyn Enclose) -> Result<Ordering> {
         let gap = self.denominator_bits() + other.denominator_bits();
         let order = decide(gap, &|guard| Ok(self.enclose(guard)?.compare(&other.enclose(guard)?)))?;
@@ -172,8 +172,9 @@ pub(crate) const GUARD: u32 = 60;
 /// Equality is decided for denominators of up to this many bits.
 const TIE_BITS: f64 = 65_536.0;
 
-/// A bracket with a relative width of at most `2^-guard`. Attempts begin with fractions of
-/// `bits_needed + guard` bits. Like [`decide`], this function is compiled only once for all types.
+/// A bracket with a relative width of at most `2^-guard`. The first attempt uses fractions of
+/// `bits_needed + guard` bits. Like [`decide`], this function takes a trait object, so that it is
+/// compiled only once.
 fn narrowed(bits_needed: f64, guard: u32, attempt: &dyn Fn(f64) -> Result<Enclosure>) -> Result<Enclosure> {
     let mut bits = bits_needed + f64::from(guard);
     loop {
@@ -209,8 +210,8 @@ fn decide(gap: f64, ask: &dyn Fn(u32) -> Result<Option<Ordering>>) -> Result<Opt
 mod tests {
     use super::*;
 
-    /// A number for tests. All its brackets contain one half, so they do not decide whether it is
-    /// equal to one half.
+    /// A number for tests. All brackets of this number contain one half, so they cannot decide
+    /// whether the number equals one half.
     struct NearlyHalf {
         denominator_bits: f64,
     }

@@ -1,10 +1,11 @@
-//! Fixed-point fractions: the arithmetic that proves rates.
+//! Fixed-point fractions, the arithmetic behind all proven rates.
 //!
 //! A fraction in `[0, 1)` is a little-endian slice of `L` words with the value
 //! `sum words[i] 2^(64 i) / 2^(64 L)`. One *unit* is `2^(-64 L)`. Every operation here rounds down,
 //! by less than one unit unless its documentation says otherwise. So callers only have to count
-//! errors in whole units. Crates for big integers allocate at each operation, or fix the width at
-//! compile time. This module does neither. Its tests compare it with a crate for big integers.
+//! errors in whole units. Crates for big integers allocate in each operation, or fix the width at
+//! compile time; this module does neither. The tests of this module compare it with a crate for big
+//! integers.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -117,7 +118,7 @@ pub(crate) fn subtract(x: &mut [u64], y: &[u64]) -> bool {
     borrow
 }
 
-/// Sets `x = floor(x / 2)`. `carry` is the whole part of x, left from an addition.
+/// Sets `x = floor(x / 2)`. `carry` is the integer part of x that an earlier addition left.
 pub(crate) fn halve(x: &mut [u64], carry: bool) {
     let mut carry = u64::from(carry) << 63;
     for word in x.iter_mut().rev() {
@@ -127,7 +128,7 @@ pub(crate) fn halve(x: &mut [u64], carry: bool) {
     }
 }
 
-/// The two words of `units`, for adding and subtracting error counts.
+/// The number `units` as two words, for adding and subtracting error counts.
 pub(crate) fn units(units: u128) -> [u64; 2] {
     [units as u64, (units >> 64) as u64]
 }
@@ -188,10 +189,10 @@ impl Product {
     ///
     /// If `base` is at most `b` units below the true base, with `b` at least 1, the mean is at most
     /// `(b + 1) count` units below the true mean. The mean starts as `1 - 2^-B`. To double the
-    /// number c of terms, the mean becomes `mean (1 + power) / 2`. Its error is half of
-    /// `2 (b+1) c + (b+1) c - 1`, plus truncations in the product and in halving, and so at most
-    /// `1.5 (b+1) c + 1`. To add one term, the mean becomes `c/(c+1) mean + 1/(c+1) power`, whose
-    /// error is at most `(b+1) c` and two truncations.
+    /// number c of terms, the mean becomes `mean (1 + power) / 2`. Its error is at most half of
+    /// `2 (b+1) c + (b+1) c - 1`, plus the truncations of the product and of the halving, and so at
+    /// most `1.5 (b+1) c + 1`. To add one term, the mean becomes `c/(c+1) mean + 1/(c+1) power`,
+    /// with an error of at most `(b+1) c` plus two truncations.
     pub(crate) fn mean_of_powers(&mut self, mean: &mut [u64], power: &mut [u64], base: &[u64], count: u64) {
         let mut term = vec![0; base.len()];
         mean.fill(u64::MAX);
@@ -284,7 +285,7 @@ mod tests {
         words.iter().rev().fold(BigUint::ZERO, |sum, &word| (sum << 64) + word)
     }
 
-    /// Words that are often 0 or all ones, because these cause carries.
+    /// A word that is often 0 or all ones, because such words cause carries.
     fn word() -> impl Strategy<Value = u64> {
         prop_oneof![Just(0), Just(u64::MAX), Just(1), Just(1 << 63), any::<u64>()]
     }

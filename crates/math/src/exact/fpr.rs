@@ -18,8 +18,8 @@ pub enum Method {
     Bound,
     /// The bracket is a confidence interval of a simulation.
     Simulation,
-    /// The value is the named approximation. Only the ends of the bracket are proven; they are far
-    /// apart, or say nothing at all.
+    /// The value is the named approximation. The ends of the bracket are proven, but they are far
+    /// apart, or even 0 and 1.
     Approximation(&'static str),
 }
 
@@ -85,8 +85,8 @@ impl Fpr {
 
     /// Adds an unknown number from 0 to `extra` to the rate, for example the probability of equal
     /// hashes. The upper ends grow by `extra`, rounded up, and the lower ends stay. If the upper
-    /// end changes by more than rounding, an exact bracket becomes a bound, whose value is its
-    /// upper end.
+    /// end changes by more than rounding, an exact bracket becomes a [`Method::Bound`] whose value
+    /// is the upper end.
     ///
     /// ```
     /// use truebloom_math::Variant;
@@ -137,7 +137,8 @@ impl Fpr {
         Fpr { value, lower, upper, ln: ln(value), ln_lower, ln_upper, method: Method::Bound }
     }
 
-    /// Sets the value to an approximation, moved between the ends if it is outside.
+    /// Sets the value to an approximation, or to the nearest end of the bracket if the
+    /// approximation is outside.
     pub(crate) fn place(&mut self, value: f64) {
         self.value = value.clamp(self.lower, self.upper);
         self.ln = libm::log(self.value).clamp(self.ln_lower, self.ln_upper);
@@ -151,7 +152,7 @@ impl Fpr {
         Fpr { value: libm::exp(ln), lower: libm::exp(ln_lower), upper: libm::exp(ln_upper), ln, ln_lower, ln_upper, method }
     }
 
-    /// Limits the bracket to a proven one. The method does not change.
+    /// Limits the bracket to a second, proven bracket. The method does not change.
     pub(crate) fn within(mut self, known: &Fpr) -> Fpr {
         (self.lower, self.upper) = (self.lower.max(known.lower).min(known.upper), self.upper.min(known.upper).max(known.lower));
         (self.ln_lower, self.ln_upper) =

@@ -1,5 +1,5 @@
-//! Arithmetic on whole numbers that counts its rounding errors; and brackets, rates and searches
-//! that use this arithmetic.
+//! Integer arithmetic that counts its rounding errors, and the brackets, rates and searches that
+//! use this arithmetic.
 
 pub(crate) mod bisect;
 pub(crate) mod combine;

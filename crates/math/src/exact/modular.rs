@@ -1,6 +1,6 @@
 //! Arithmetic modulo m, for the laws of schemes with two hashes.
 
-/// Returns the greatest common divisor. For 0 and x, it is x.
+/// Returns the greatest common divisor. The result for 0 and x is x.
 #[doc(hidden)]
 #[must_use]
 pub fn gcd(mut a: u64, mut b: u64) -> u64 {
@@ -19,13 +19,13 @@ pub(crate) fn multiply(a: u64, b: u64, m: u64) -> u64 {
     }
 }
 
-/// The sum `a + b mod m`. Both must be below `m`, which is at most 2^62.
+/// The sum `a + b mod m`. Both terms must be below `m`, which is at most 2^62.
 pub(crate) fn add(a: u64, b: u64, m: u64) -> u64 {
     let sum = a + b;
     if sum >= m { sum - m } else { sum }
 }
 
-/// The difference `a - b mod m`. Both must be below `m`.
+/// The difference `a - b mod m`. Both terms must be below `m`.
 pub(crate) fn subtract(a: u64, b: u64, m: u64) -> u64 {
     if a >= b { a - b } else { a + (m - b) }
 }
@@ -109,8 +109,8 @@ pub fn next_prime(n: u64) -> Option<u64> {
 }
 
 /// Returns whether the number is a prime. This is the test of Miller and Rabin. With the first
-/// twelve primes as bases, it is proven to be right below 3.3e24 (Sorenson and Webster, 2015). It
-/// takes at most some microseconds.
+/// twelve primes as bases, it is proven to be right below 3.3e24 (Sorenson and Webster, 2015). The
+/// test takes at most a few microseconds.
 #[must_use]
 pub fn is_prime(n: u64) -> bool {
     const BASES: [u64; 12] = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37];

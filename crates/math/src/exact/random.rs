@@ -40,7 +40,7 @@ impl SplitMix64 {
         ((u128::from(self.word()) * u128::from(range)) >> 64) as u64
     }
 
-    /// Returns a number from 0 to below 1, in steps of 2^-53.
+    /// Returns a number in `[0, 1)`, in steps of 2^-53.
     pub fn unit(&mut self) -> f64 {
         (self.word() >> 11) as f64 / (1u64 << 53) as f64
     }

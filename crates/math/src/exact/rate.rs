@@ -11,6 +11,7 @@ use alloc::{format, vec};
 use core::cmp::Ordering;
 use core::fmt;
 use core::hash::{Hash, Hasher};
+use core::num::{IntErrorKind, ParseIntError};
 use core::str::FromStr;
 
 /// A false-positive rate strictly between 0 and 1, exactly as written. `0.1%`, `1/1000`, `1e-3` and
@@ -37,6 +38,9 @@ pub struct Rate {
 }
 
 const MIN_EXPONENT: i32 = -4000;
+
+/// The reason for an exponent that is too small or too large.
+const OUT_OF_RANGE: &str = "its exponent is out of range";
 /// The largest power of ten that fits in a word.
 const TEN_19: u64 = 10_000_000_000_000_000_000;
 
@@ -78,7 +82,7 @@ impl Rate {
         decimal / self.divisor as f64
     }
 
-    /// The rate, truncated to an integer times a power of two. If the rate is not an `f64`, the
+    /// The rate, truncated to an integer times a power of two. If no `f64` equals the rate, the
     /// truncated rate is still above the largest `f64` below the rate.
     fn floored(&self) -> Dyadic {
         let shift = 1074 + self.denominator_bits();
@@ -108,8 +112,8 @@ impl Rate {
         libm::log(self.numerator as f64 / self.divisor as f64) + f64::from(self.exponent) * core::f64::consts::LN_10
     }
 
-    /// The number `floor(rate * 2^shift)` as little-endian words. It is exact: dividing by one
-    /// factor after another, rounding down each time, gives the floor of the whole quotient.
+    /// The number `floor(rate * 2^shift)` as little-endian words. The result is exact: dividing by
+    /// one factor after another, rounding down each time, gives the floor of the whole quotient.
     pub(crate) fn floor_shifted(&self, shift: u64) -> Vec<u64> {
         let mut words = vec![0; shift as usize / 64 + 2];
         words[shift as usize / 64] = self.numerator;
@@ -128,8 +132,8 @@ impl Rate {
         u64::from(self.exponent.unsigned_abs()) * 333 / 100 + 1 + u64::from(64 - self.divisor.leading_zeros())
     }
 
-    /// The numerator of this rate times the denominator of the other rate. If the two rates are
-    /// exchanged, the result has the same number of words.
+    /// The numerator of this rate times the denominator of the other rate. Exchanging the two rates
+    /// gives a result with the same number of words.
     fn over(&self, other: &Rate) -> Vec<u64> {
         let mut product = vec![0; (self.denominator_bits() + other.denominator_bits()) as usize / 64 + 3];
         product[0] = self.numerator;
@@ -262,7 +266,7 @@ fn parse(text: &str) -> core::result::Result<Rate, &'static str> {
     })
 }
 
-/// A whole number, which may be written as `1e6`.
+/// Parses a whole number, which may be written as `1e6`.
 fn whole(text: &str) -> core::result::Result<u64, &'static str> {
     let (digits, exponent) = parse_decimal(text)?;
     let ten = u32::try_from(exponent).ok().and_then(|e| 10u64.checked_pow(e));
@@ -272,7 +276,7 @@ fn whole(text: &str) -> core::result::Result<u64, &'static str> {
 /// The digits and the power of ten of a plain or scientific decimal without a sign.
 fn parse_decimal(text: &str) -> core::result::Result<(u64, i32), &'static str> {
     let (mantissa, exponent) = match text.split_once(['e', 'E']) {
-        Some((mantissa, exponent)) => (mantissa, exponent.parse::<i32>().map_err(|_| "its exponent is not a whole number")?),
+        Some((mantissa, exponent)) => (mantissa, exponent.parse::<i32>().map_err(|error| wrong_exponent(&error))?),
         None => (text, 0),
     };
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
@@ -286,11 +290,20 @@ fn parse_decimal(text: &str) -> core::result::Result<(u64, i32), &'static str> {
     let value = value.map_err(|_| "it has more than 19 significant digits")?;
     let exponent = i64::from(exponent) - fraction.len() as i64 + cut as i64;
     let in_range = i32::try_from(exponent).ok().filter(|e| *e >= MIN_EXPONENT);
-    in_range.map(|exponent| (value, exponent)).ok_or("its exponent is out of range")
+    in_range.map(|exponent| (value, exponent)).ok_or(OUT_OF_RANGE)
+}
+
+/// Why an exponent cannot be read.
+fn wrong_exponent(error: &ParseIntError) -> &'static str {
+    match error.kind() {
+        IntErrorKind::PosOverflow | IntErrorKind::NegOverflow => OUT_OF_RANGE,
+        _ => "its exponent is not a whole number",
+    }
 }
 
 impl fmt::Display for Rate {
-    /// Writes a decimal if the rate is one (`0.001`, `1e-6`), and a fraction otherwise (`1/3`).
+    /// Writes a decimal if the rate has a finite decimal form (`0.001`, `1e-6`), and a fraction
+    /// otherwise (`1/3`).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (numerator, exponent, divisor) = self.normalized();
         let digits = numerator.to_string();

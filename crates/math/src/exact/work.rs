@@ -1,12 +1,14 @@
 //! A limit on the work of one call of the public interface.
 //!
-//! A search computes many rates. Each may be affordable, while all of them together are not. So a
-//! call that computes more than one rate starts a count of steps ([`begin`]), and every computation
-//! that takes time adds its steps to the count ([`spend`]). Nested calls share the count of the
-//! outermost call. If the count would exceed the limit, [`spend`] returns an error before any work
-//! is done, so that a cheaper method (a bracket, a bound) can be used instead.
+//! A search computes many rates. The work of each rate may be within the limit even if the work of
+//! all of them is not. So a call that computes more than one rate starts a count of steps
+//! ([`begin`]), and every computation that takes time adds its steps to the count ([`spend`]).
+//! Nested calls share the count of the outermost call. If the count would exceed the limit,
+//! [`spend`] returns an error before any work is done, so that a cheaper method (a bracket, a
+//! bound) can be used instead.
 //!
-//! Steps are counted, not time, so the same arguments have the same answer on every machine.
+//! The limit counts steps instead of time, so the same arguments give the same answer on every
+//! machine.
 
 use crate::{Error, Result};
 
@@ -76,7 +78,7 @@ mod account {
     }
 }
 
-/// A running call. Dropping it ends the call.
+/// A running call. Dropping the guard ends the call.
 pub(crate) struct Work(());
 
 /// Begins a call. The outermost call sets the count to 0; nested calls share its count.
@@ -88,7 +90,7 @@ pub(crate) fn begin() -> Work {
     Work(())
 }
 
-/// Counts the work of several calls as one call, so that together they take at most about a second.
+/// Limits the total time of several calls to about a second, which is the usual limit for one call.
 /// A computation that would exceed the limit returns [`Error::TooLong`]. Calls that have a cheaper
 /// method use it instead.
 ///

@@ -14,13 +14,14 @@ impl Blocked {
     /// result is `None` for split blocks, because their number of set bits does not determine their
     /// rate.
     ///
-    /// The result is exact. The block of a query is uniform and does not depend on the filter's
-    /// content, so the mean is the rate. Every step of the sum is rounded outwards, and the
-    /// relative width is below 1e-12. This takes a few hundred microseconds.
+    /// The result is exact. Every block is equally likely to be the block of a query, whatever the
+    /// filter contains, so the rate of the filter is the mean of the rates of its blocks. Every
+    /// step of the sum is rounded outwards, and the relative width is below 1e-12. This takes a few
+    /// hundred microseconds.
     ///
     /// # Errors
-    /// Fails if `blocks_with` has a wrong length, or its counts do not add up to the number of
-    /// blocks.
+    /// Fails if the length of `blocks_with` is not `block_bits + 1`, or if the counts do not add up
+    /// to the number of blocks.
     pub fn fpr_at_block_fills(&self, blocks_with: &[u64]) -> Result<Option<Fpr>> {
         let block_bits = self.block_bits();
         if blocks_with.len() as u64 != block_bits + 1 {

@@ -16,8 +16,8 @@ use alloc::{format, vec};
 pub enum InBlock {
     /// The probes are k independent positions; repeats are allowed.
     Independent,
-    /// The probes are k distinct positions. Because a block is small, its rate is clearly lower
-    /// than with independent positions.
+    /// The probes are k distinct positions. Distinct probes give a clearly lower rate than
+    /// independent ones, because a block is small.
     Distinct,
     /// Each word of the block has one position; k is the number of words in the block.
     Split {
@@ -32,12 +32,12 @@ pub enum InBlock {
 /// The block of a query holds a binomially distributed number `L` of the items, so the rate is
 /// `E[f(L)]`, where `f` is the rate within a block. The usual shortcut, which puts the mean number
 /// of set bits into the formula (Putze, Sanders and Singler), gives a rate that is too low. The
-/// rate `f(L)` is a sum of powers `a_j^L`, and `E[a^L] = (1 - (1 - a)/B)^n` for B blocks. So the
-/// mixture over all loads is one alternating sum in whole numbers, which is computed exactly,
-/// without truncation.
+/// rate `f(L)` is a sum of powers `a_j^L`, and `E[a^L] = (1 - (1 - a)/B)^n` for B blocks. So
+/// `E[f(L)]` is an alternating sum. The sum is computed exactly in integer arithmetic, without
+/// truncation.
 ///
-/// The number of set bits alone does not determine the rate, and this number is not a sum of
-/// independent Bernoulli variables.
+/// The number of set bits does not determine the rate, and is not a sum of independent Bernoulli
+/// variables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Blocked {
     bits: u64,
@@ -86,25 +86,25 @@ impl Blocked {
         self.in_block
     }
 
-    /// The expected rate, as a sum that can be compared exactly with another number.
+    /// The expected rate, in a form that can be compared exactly with another number.
     pub(crate) fn expected(&self, items: u64) -> Inclusion {
         self.inclusion(items, When::After)
     }
 
-    /// The mean of the expected rates before each of the first `items` items. `items` is at
-    /// least 1.
+    /// The mean of the expected rates that the filter has before each of the first `items`
+    /// insertions. `items` is at least 1.
     pub(crate) fn expected_before(&self, items: u64) -> Inclusion {
         self.inclusion(items, When::Before)
     }
 
-    /// For independent positions, the mean square of the rate in one block: the probability that
+    /// The mean square of the rate in one block, for independent positions: the probability that
     /// two queries of the same block both pass. `items` is at least 1.
     pub(crate) fn same_block(&self, items: u64) -> Mixture {
         Mixture { positions: Positions::Draws(2 * self.probes), filters: vec![self.inclusion(items, When::After)] }
     }
 
-    /// The mean product of the rates in two different blocks. There are at least 2 blocks, and
-    /// `items` is at least 1.
+    /// The mean product of the rates in two different blocks. The filter must have at least 2
+    /// blocks, and `items` must be at least 1.
     pub(crate) fn two_blocks(&self, items: u64) -> TwoBlocks {
         TwoBlocks(self.inclusion(items, When::After))
     }
@@ -168,8 +168,8 @@ impl Law for Blocked {
         self.expected(items).at_most(rate, Some(HashFloor { items, hash_bits }))
     }
 
-    /// Always `None`, because filters with equally many set bits have different rates, depending on
-    /// the loads of their blocks.
+    /// Always `None`: filters with the same number of set bits have different rates, which depend
+    /// on the loads of their blocks.
     fn fpr_at_fill(&self, _: &[u64]) -> Result<Option<Fpr>> {
         Ok(None)
     }

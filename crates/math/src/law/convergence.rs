@@ -1,7 +1,7 @@
-//! How fast the rates of two-hash schemes approach the rate of independent positions, and how close
-//! one filter's rate is to the mean rate. The source is Kirsch and Mitzenmacher, *Building a Better
-//! Bloom Filter*, sections 4 to 7; `docs/ERRATA.md`, K1 to K18, corrects the theorems that are
-//! wrong.
+//! Bounds and asymptotics for two-hash schemes. They describe how fast the rate approaches that of
+//! independent positions, and how much the rate of one filter differs from the mean rate. The
+//! source is Kirsch and Mitzenmacher, *Building a Better Bloom Filter*, sections 4 to 7. Errata K1
+//! to K18 in `docs/ERRATA.md` correct the theorems that are wrong.
 //!
 //! Notation: c is the number of bits per item, `y = e^(-k/c)` is the share of empty bits in the
 //! limit of large filters, and `q = 1 - y`. The rate converges to `q^k` for every scheme. The
@@ -13,13 +13,13 @@ use crate::law::Double;
 pub use crate::law::double::odd_step_constant;
 use crate::{Law, binomial};
 
-/// `2^61 - 1`: a modulus that stands for all large primes.
+/// `2^61 - 1`, which represents all large primes in computations of limits.
 pub const LARGE_PRIME: u64 = (1 << 61) - 1;
 
-/// `2^61`: a modulus that stands for all large powers of two.
+/// `2^61`, which represents all large powers of two in computations of limits.
 pub const LARGE_POWER_OF_TWO: u64 = 1 << 61;
 
-/// A number of positions, and the number of pairs of hashes that hit exactly that many.
+/// A number of query positions, and the number of hash pairs that hit exactly this many of them.
 pub(crate) type Hit = (u32, f64);
 
 /// Returns the limit of the rate for all schemes (Theorems 5.1 and 5.2), `(1 - e^(-k/c))^k`.
@@ -28,7 +28,7 @@ pub fn limit_rate(bits_per_item: f64, probes: u32) -> f64 {
     libm::pow(Load::new(bits_per_item, probes).full, f64::from(probes))
 }
 
-/// The quantities that all formulas here use.
+/// The quantities that the formulas of this module share.
 struct Load {
     c: f64,
     k: f64,
@@ -47,22 +47,26 @@ impl Load {
         libm::pow(self.full, self.k - taken)
     }
 
-    /// The second-order term of `(1 - x/n)^n`, summed over the query's positions, up to a factor.
-    /// Theorem 6.1 omits this term.
+    /// The second-order term in the expansion of `(1 - x/n)^n`, summed over the query's positions,
+    /// up to a factor. Theorem 6.1 omits this term.
     fn curvature(&self) -> f64 {
         // Where the power is not defined at q = 0, its factor k (k-1) is 0.
         self.k * (self.k - 1.0) * self.empty * self.empty * self.power(2.0) - self.k * self.empty * self.power(1.0)
     }
 }
 
-/// The coefficient of 1/n. Schemes differ in three arguments. `fewer` has the queries with fewer
-/// than k positions, as `(positions, how many of m)`. `lost` is the number of positions that items
-/// lose, the sum of `k - positions` over all h2. `several` has the pairs of hashes that hit several
-/// positions of a query.
+/// Returns the coefficient of 1/n for a scheme. Three arguments describe the scheme. `fewer` lists
+/// the queries with fewer than k positions, as `(positions, number of such queries among m)`.
+/// `lost` is the number of positions that items lose, the sum of `k - positions` over all h2.
+/// `several` lists the pairs of hashes that hit several positions of a query.
 ///
-/// `const = (1/c) sum (q^r - q^k) + (1/c^2) [ -lost k y q^(k-1) + sum (q^(k-s) - q^k - s y
-/// q^(k-1)) - (k^2/2) curvature ]`. This is the expansion of inclusion and exclusion to order 1/n.
-/// Theorem 6.1 lacks the first and the last of its terms (errata K1, K2).
+/// ```text
+/// const = (1/c) sum (q^r - q^k)
+///       + (1/c^2) [ -lost k y q^(k-1) + sum (q^(k-s) - q^k - s y q^(k-1)) - (k^2/2) curvature ]
+/// ```
+///
+/// The formula expands the inclusion-exclusion sum to order 1/n. Theorem 6.1 omits the first and
+/// the last of these terms (errata K1, K2).
 pub(crate) fn constant(bits_per_item: f64, probes: u32, fewer: &[(u32, f64)], lost: f64, several: &[Hit]) -> f64 {
     let load = Load::new(bits_per_item, probes);
     let whole = load.power(0.0);
@@ -81,9 +85,10 @@ pub fn standard_constant(bits_per_item: f64, probes: u32) -> f64 {
     repeats - load.k / (2.0 * load.c * load.c) * load.curvature()
 }
 
-/// Returns the coefficient of 1/n for the partition scheme, if slices have a prime number of bits
-/// (otherwise see [`slices_constant`]). It is `(k^2/c^2) (1 - P(B=0) - P(B=1)/2 - P(B=2))`, where B
-/// is the number of empty bits among k, which is binomial with probability y.
+/// Returns the coefficient of 1/n for the partition scheme with slices of a prime number of bits.
+/// For other slices, see [`slices_constant`]. Let B be the number of empty bits among k bits, each
+/// of which is empty with probability y. The coefficient is
+/// `(k^2/c^2) (1 - P(B=0) - P(B=1)/2 - P(B=2))`.
 #[must_use]
 pub fn partition_constant(bits_per_item: f64, probes: u32) -> f64 {
     let load = Load::new(bits_per_item, probes);
@@ -93,13 +98,14 @@ pub fn partition_constant(bits_per_item: f64, probes: u32) -> f64 {
     load.k * load.k / (load.c * load.c) * (1.0 - none - one / 2.0 - two)
 }
 
-/// Like [`partition_constant`], for slices of any number of bits. Only divisors r below the number
-/// of probes matter. An item whose second hash has the order r hits several positions of a query at
-/// once: those of one residue class modulo r. The coefficient is `(k^2/c^2) [ sum over r of phi(r)
-/// (sum over classes A (q^(k-|A|) - q^k) - k y q^(k-1)) - curvature / 2 ]`.
+/// Returns the coefficient of 1/n for the partition scheme with slices of any number of bits. The
+/// coefficient depends only on the divisors r of this number that are below the number of probes.
+/// An item whose second hash has order r hits the query positions of one residue class modulo r
+/// together. Let `s(r)` be the sum of `q^(k-|A|) - q^k` over all residue classes A modulo r. The
+/// coefficient is `(k^2/c^2) [ sum over r of phi(r) (s(r) - k y q^(k-1)) - curvature / 2 ]`.
 ///
-/// For a prime, only the divisor 1 matters, and the result is [`partition_constant`]. This takes
-/// `k^2` steps.
+/// For a prime number of bits, only the divisor 1 matters, and the result is the same as for
+/// [`partition_constant`]. This takes `k^2` steps.
 ///
 /// ```
 /// use truebloom_math::convergence::{partition_constant, slices_constant};
@@ -120,37 +126,38 @@ pub fn slices_constant(bits_per_item: f64, probes: u32, slice_bits: u64) -> f64 
     load.k * load.k / (load.c * load.c) * (orders.map(of_order).sum::<f64>() - load.curvature() / 2.0)
 }
 
-/// The number of integers from 1 to n that are coprime to n.
+/// Returns the number of integers from 1 to n that are coprime to n.
 fn totient(n: u32) -> u32 {
     (1..=n).filter(|&i| gcd(i.into(), n.into()) == 1).count() as u32
 }
 
-/// Returns the limit of the rate with the best number of probes: `2^(-c ln 2)`, about `0.6185^c`
-/// (Kirsch and Mitzenmacher, section 2). The best number is `c ln 2`, which need not be whole. No
-/// number of probes has a lower [`limit_rate`].
+/// Returns the limit of the rate for the best number of probes: `2^(-c ln 2)`, about `0.6185^c`
+/// (Kirsch and Mitzenmacher, section 2). The best number of probes is `c ln 2`, which need not be a
+/// whole number. The result is at most [`limit_rate`] for every number of probes.
 #[must_use]
 pub fn best_limit_rate(bits_per_item: f64) -> f64 {
     libm::exp2(-bits_per_item * core::f64::consts::LN_2)
 }
 
-/// Returns the coefficient according to Theorem 6.1 as printed, which is wrong by the curvature
-/// (erratum K1). The function exists to show the error.
+/// Returns the coefficient of 1/n by Theorem 6.1 as printed. The printed formula is wrong, because
+/// it omits the curvature term (erratum K1). This function is only for comparison.
 #[must_use]
 pub fn theorem_6_1_printed(bits_per_item: f64, probes: u32) -> f64 {
     let load = Load::new(bits_per_item, probes);
     load.k * load.k / (load.c * load.c) * ((load.k - 1.0) * load.power(0.0) - load.k * load.power(1.0) + 1.0)
 }
 
-/// Returns the upper bound of Theorems 6.2 and 6.3 on n times the difference: `k^5 / (2 c^2)`. It
-/// is the bound of Lemma 6.1 with `k^3 / 2` and `k^5 / 2` pairs of events. No case is known in
-/// which the difference exceeds the bound, but the bound is far too high for usual filters.
+/// Returns `k^5 / (2 c^2)`, the upper bound of Theorems 6.2 and 6.3. It bounds n times the
+/// difference between the rate and its limit. It is that of Lemma 6.1 with `k^3 / 2` and `k^5 / 2`
+/// pairs of events. In all known cases, the difference does not exceed the bound. For usual
+/// filters, the bound is far too high.
 #[must_use]
 pub fn theorem_6_2_upper(bits_per_item: f64, probes: u32) -> f64 {
     libm::pow(f64::from(probes), 5.0) / (2.0 * bits_per_item * bits_per_item)
 }
 
-/// Returns the lower bound of Theorem 6.2 as printed. This bound is false (erratum K3). The
-/// function exists to show the error.
+/// Returns the lower bound of Theorem 6.2 as printed, which is false (erratum K3). This function is
+/// only for comparison.
 #[must_use]
 pub fn theorem_6_2_lower_printed(bits_per_item: f64, probes: u32) -> f64 {
     let load = Load::new(bits_per_item, probes);
@@ -158,8 +165,8 @@ pub fn theorem_6_2_lower_printed(bits_per_item: f64, probes: u32) -> f64 {
     load.k * load.k / (load.c * load.c) * (1.0 - pairs)
 }
 
-/// Returns the lower bound of Theorem 6.3 as printed. This bound is false (erratum K4). The
-/// function exists to show the error.
+/// Returns the lower bound of Theorem 6.3 as printed, which is false (erratum K4). This function is
+/// only for comparison.
 #[must_use]
 pub fn theorem_6_3_lower_printed(bits_per_item: f64, probes: u32) -> f64 {
     let load = Load::new(bits_per_item, probes);
@@ -173,28 +180,31 @@ pub fn lemma_6_1_upper(items: u64, pairs_of_events: f64) -> f64 {
     items as f64 * pairs_of_events
 }
 
-/// Three numbers that show how nearly offsets satisfy the conditions of Lemma 4.1 at one size. All
-/// three include a factor n. The conditions require that the numbers tend to 0 as filters grow.
+/// Three numbers that measure how nearly the offsets of a scheme satisfy the conditions of Lemma
+/// 4.1 at one size. Each number includes a factor n. The conditions require that these numbers tend
+/// to 0 as filters grow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Conditions {
-    /// Condition 3: n times the difference between the probability that an item hits a given
-    /// position and `k/m`. The result is at most 0, because an item with coinciding positions hits
-    /// fewer than k positions (erratum K7).
+    /// Condition 3: `n (p - k/m)`, where p is the probability that an item hits a given position.
+    /// The value is at most 0, because an item with coinciding positions hits fewer than k
+    /// positions (erratum K7).
     pub single: f64,
-    /// Condition 4: n times an upper bound on the probability that an item hits two given different
-    /// positions.
+    /// Condition 4 for two different positions: `n p`, where p is an upper bound on the probability
+    /// that an item hits both positions.
     pub pair: f64,
-    /// Condition 4 for the same position twice: n times an upper bound on the probability that two
-    /// probes of an item coincide there.
+    /// Condition 4 for a single position: `n p`, where p is an upper bound on the probability that
+    /// two probes of an item coincide at this position.
     pub repeat: f64,
 }
 
-/// Returns the conditions of Lemma 4.1 for a law of double hashing with any offsets. In the limit
-/// the conditions hold for all offsets, even random ones. The numbers say how nearly they hold at
-/// this size, but they do not rank schemes. For example, squares and cubes have equal numbers,
-/// although squares keep every overlap that shifted progressions have, and cubes keep few of them
-/// (erratum K16).
+/// Returns numbers that show how nearly double hashing, with any offsets, satisfies the conditions
+/// of Lemma 4.1 at this size. As filters grow, the conditions become true for all offsets, even
+/// random ones.
+///
+/// The numbers cannot be used to compare schemes. For example, the offsets `i^2` and `i^3` have the
+/// same numbers. However, squares keep all overlaps of shifted progressions, and cubes keep only a
+/// few of these overlaps (erratum K16).
 #[must_use]
 pub fn conditions(law: &Double, items: u64) -> Conditions {
     let (hits, shared, lost, pairs) = law.collision_counts();
@@ -207,19 +217,20 @@ pub fn conditions(law: &Double, items: u64) -> Conditions {
 /// over seeds by more than `distance`. The bound is `2 exp(-2 d^2 m^2 / (n k^4))`, where d is
 /// `distance`.
 ///
-/// One item changes R by at most `k^2/m`, because each of its k positions is also a position of a
-/// random query with probability at most k/m. The bound holds for double hashing with any offsets,
-/// and for the partition scheme. It is Theorem 7.1 of Kirsch and Mitzenmacher without the bias.
+/// One item changes R by at most `k^2/m`: it has k positions, and a random query has each of them
+/// with probability at most `k/m`. The bound holds for double hashing with any offsets, and for the
+/// partition scheme. The bound is Theorem 7.1 of Kirsch and Mitzenmacher without the bias.
 #[must_use]
 pub fn rate_deviation(bits: u64, items: u64, probes: u32, distance: f64) -> f64 {
     let step = f64::from(probes) * f64::from(probes) / bits as f64;
     (2.0 * libm::exp(-2.0 * distance * distance / (items as f64 * step * step))).min(1.0)
 }
 
-/// Theorem 7.1, corrected: a bound on the probability that R differs from the limit p by more than
-/// `distance`. `bias` is `|Pr(F) - p|`. `delta` is the probability of a hit minus `lambda / (n k)`;
-/// if it is negative, it counts as 0. The theorem uses `xi = n k delta (2 lambda + n k delta)`
-/// (erratum K6). The result is 1 if the distance does not exceed the bias.
+/// Returns a bound on the probability that R differs from the limit p by more than `distance`
+/// (Theorem 7.1, corrected). `bias` is `|Pr(F) - p|`. `delta` is the probability of a hit minus
+/// `lambda / (n k)`; a negative `delta` counts as 0. The theorem uses
+/// `xi = n k delta (2 lambda + n k delta)` (erratum K6). The result is 1 if `distance` is at most
+/// `bias`.
 #[must_use]
 pub fn theorem_7_1(items: u64, probes: u32, lambda: f64, delta: f64, bias: f64, distance: f64) -> f64 {
     let (n, excess) = (items as f64, items as f64 * f64::from(probes) * delta.max(0.0));
@@ -230,18 +241,20 @@ pub fn theorem_7_1(items: u64, probes: u32, lambda: f64, delta: f64, bias: f64, 
     (2.0 * libm::exp(-2.0 * n * left * left / (lambda * lambda + excess * (2.0 * lambda + excess)))).min(1.0)
 }
 
-/// Theorem 7.2, third part: a bound on the probability, over filters and queries, that the share of
-/// hits among Q new keys differs from the limit p by more than `distance`. Half of the distance is
-/// used for the randomness of the queries (Hoeffding), and the other half for the randomness of the
-/// filter ([`theorem_7_1`]).
+/// Returns a bound on the probability that the share of hits among Q new keys differs from the
+/// limit p by more than `distance` (Theorem 7.2, third part). The probability is over filters and
+/// queries. Hoeffding's inequality bounds the probability that the queries cause more than half of
+/// the distance. [`theorem_7_1`] bounds the probability that the filter causes more than the other
+/// half.
 #[must_use]
 pub fn theorem_7_2(queries: u64, items: u64, probes: u32, lambda: f64, delta: f64, bias: f64, distance: f64) -> f64 {
     let of_queries = 2.0 * libm::exp(-(queries as f64) * distance * distance / 2.0);
     (of_queries + theorem_7_1(items, probes, lambda, delta, bias, distance / 2.0)).min(1.0)
 }
 
-/// Theorem 7.2, fourth part: the normal density with mean `Q p` and variance `Q p (1-p)` at `hits`.
-/// It is the curve of figure 2, and an approximation for Q well below n: over filters, the variance
+/// Returns the normal density with mean `Q p` and variance `Q p (1-p)` at `hits` (Theorem 7.2,
+/// fourth part). The density is the curve of figure 2. It approximates the number of hits well only
+/// if Q is much smaller than n. If the filter is random as well, the variance of the number of hits
 /// is larger by `Q (Q-1) Var R`.
 #[must_use]
 pub fn hits_normal(queries: u64, rate: f64, hits: f64) -> f64 {
@@ -250,16 +263,16 @@ pub fn hits_normal(queries: u64, rate: f64, hits: f64) -> f64 {
 }
 
 /// Returns the exact probability of this many hits, for the queries of one filter with rate R. The
-/// hits of one filter are independent, so their number is binomial. Over filters, the number of
-/// hits is a mixture of such binomial distributions.
+/// hits of one filter are independent, so their number is binomial. If the filter is random as
+/// well, the number of hits follows a mixture of such binomial distributions.
 #[must_use]
 pub fn hits_of_one_filter(queries: u64, rate: f64, hits: u64) -> f64 {
     binomial::probability(hits, queries, rate)
 }
 
-/// The rule of thumb at the end of section 6, corrected: the 1/n term is less than a share epsilon
-/// of the rate if `c < (log2(n epsilon / (ln 2)^5) - 1.0131) / 2` (erratum K8). The result is the
-/// right side.
+/// Returns the number of bits per item below which the 1/n term is negligible, which means less
+/// than a share epsilon of the rate. This is the right side of the rule of thumb at the end of
+/// section 6, corrected by erratum K8: `c < (log2(n epsilon / (ln 2)^5) - 1.0131) / 2`.
 #[must_use]
 pub fn negligible_up_to(items: u64, share: f64) -> f64 {
     (libm::log2(items as f64 * share / libm::pow(core::f64::consts::LN_2, 5.0)) - 1.0131) / 2.0

@@ -9,8 +9,8 @@ use crate::{Error, Result};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The law of the number of set bits of a filter that holds a given number of distinct items: exact
-/// mean and variance, and proven bounds on the tails.
+/// The mean and the variance of the number of set bits, with proven bounds on its tails, for a
+/// filter that holds a given number of distinct items.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Fill {
@@ -29,7 +29,7 @@ impl Fill {
         Fill { bits, mean: 0.0, variance: 0.0 }
     }
 
-    /// Makes the law from the probability `g_j` that j given bits are empty.
+    /// Creates the law of the number of set bits in the filter that `law` describes.
     pub(crate) fn of(law: Inclusion) -> Result<Fill> {
         let bits = law.bits;
         if law.items == 0 {
@@ -50,18 +50,19 @@ impl Fill {
         Ok(Fill { bits, mean, variance })
     }
 
-    /// The sum of this and `count` independent copies of `other`.
+    /// Returns the law of the sum of this number and `count` independent numbers that follow
+    /// `other`.
     pub(crate) fn plus(self, other: &Fill, count: f64) -> Fill {
         Fill { bits: self.bits, mean: self.mean + count * other.mean, variance: self.variance + count * other.variance }
     }
 
     /// Returns an upper bound on the probability of at least `ones` set bits.
     ///
-    /// The number of set bits is a sum of independent Bernoulli variables, because its generating
-    /// polynomial has only real roots. (Vatutin and Mikhailov 1982 prove this for allocation by
-    /// single balls and by groups. Each slice of a partitioned filter is a case of single balls.)
-    /// So Bennett's inequality holds with the exact mean and variance. The bound is proven, and
-    /// exceeds the exact tail by a polynomial factor.
+    /// The number of set bits has the distribution of a sum of independent Bernoulli variables,
+    /// because its generating polynomial has only real roots. Vatutin and Mikhailov (1982) prove
+    /// this for balls that are thrown singly or in groups. The slices of a partitioned filter are a
+    /// case of single balls. So Bennett's inequality holds with the exact mean and variance. The
+    /// bound is larger than the exact tail probability by a polynomial factor.
     #[must_use]
     pub fn at_least(&self, ones: u64) -> f64 {
         self.bennett(ones as f64 - self.mean)
@@ -74,22 +75,22 @@ impl Fill {
         self.bennett(self.mean - ones as f64)
     }
 
-    /// Bennett's bound at this distance from the mean. The distance is first reduced by the
-    /// rounding error of the mean.
+    /// Bennett's bound on the probability of a deviation from the mean by at least `distance`. The
+    /// rounding error of the mean is first subtracted from the distance.
     fn bennett(&self, distance: f64) -> f64 {
         bennett(self.variance, distance - 4.0 * f64::EPSILON * self.mean)
     }
 }
 
-/// The mean divided by m, `1 - g_1`.
+/// The mean divided by m, which is `1 - g_1`.
 pub(crate) struct Mean(pub(crate) Inclusion);
 
-/// The variance divided by m^2: `g_1 / m + (1 - 1/m) g_2 - g_1^2`.
+/// The variance divided by m^2, which is `g_1 / m + (1 - 1/m) g_2 - g_1^2`.
 struct Variance(Inclusion);
 
 impl Variance {
-    /// Whether the variance is zero. With one throw, or if an item sets all bits, the number of set
-    /// bits is not random.
+    /// Whether the variance is zero. With a single throw, or if an item sets all bits, the number
+    /// of set bits is certain.
     fn is_zero(&self) -> bool {
         let law = &self.0;
         match law.placement {
@@ -101,7 +102,8 @@ impl Variance {
     }
 }
 
-/// `g_1` and `g_2`, each at most [`Inclusion::empty_error`] units too low.
+/// Computes `g_1` and `g_2`, each at most [`Inclusion::empty_error`] units of the last place too
+/// low.
 pub(crate) fn empties(law: &Inclusion, limbs: usize) -> [Vec<u64>; 2] {
     let mut found = [vec![0; limbs], vec![0; limbs]];
     law.for_each_empty(2, &mut Product::new(limbs), limbs, |j, empty, _| found[j as usize - 1].copy_from_slice(empty));
@@ -162,12 +164,12 @@ impl Enclose for Variance {
     }
 }
 
-/// Checks that the moments are affordable. In a very full filter, the variance is so small that its
-/// digits are not worth computing.
+/// Checks that the mean and the variance can be computed in a reasonable time. The variance of a
+/// very full filter is so small that its digits are not worth computing.
 fn check_moment_cost(law: &Inclusion, bits: f64) -> Result<()> {
     if bits < 1e5 {
         let limbs = bits / 64.0;
-        return work::spend("the moments of a law of set bits", 130.0 * (limbs * limbs + 10.0));
+        return work::spend("the moments of the number of set bits", 130.0 * (limbs * limbs + 10.0));
     }
     Err(Error::TooCostly { probes: law.probes, digits: bits as u64 })
 }

@@ -1,8 +1,8 @@
-//! The alternating sum on which every law of uniform positions is based, evaluated in whole numbers
-//! whose rounding errors are counted.
+//! The alternating sum that gives the rate of every scheme with uniform positions. The sum is
+//! evaluated in fixed-point arithmetic, and its rounding errors are counted.
 //!
-//! By inclusion and exclusion over the query's positions that remain empty, a false-positive rate
-//! is
+//! By the inclusion-exclusion formula over the query's positions that remain empty, the
+//! false-positive rate is
 //!
 //! ```text
 //! f = sum over j = 0..k of (-1)^j c_j g_j
@@ -10,10 +10,10 @@
 //!
 //! where `g_j` is the probability that `j` given bits are all empty, and `c_j` is the expected
 //! number of `j`-subsets of the query's positions. For the standard filter, this is Burns (56) and
-//! Grandi (9), regrouped; for the classic one, Burns (60) and Grandi (16). All `c_j / 2^k` and
-//! `g_j` are fractions. Each fraction is computed in steps that round down by less than one unit,
-//! so the sum is known to within a whole number of units. In `f64` the same sum loses every digit
-//! at ordinary parameters, and so do the recursions of the papers.
+//! Grandi (9), regrouped; for the classic one, Burns (60) and Grandi (16). All numbers `c_j / 2^k`
+//! and `g_j` are at most 1. Each of them is computed in steps that round down by less than one unit
+//! of the last place, so the error of the sum is bounded by a known number of units. In `f64`, the
+//! same sum would lose all digits at ordinary parameters, as would the recursions of the papers.
 
 use crate::exact::enclosure::{Enclose, Enclosure};
 use crate::exact::fixed::{self, Divisor, Product};
@@ -41,17 +41,18 @@ pub(crate) enum Items {
     /// An item chooses one of `blocks` blocks of `bits` bits each, and sets all its bits there:
     /// `g_j = (1 - (1 - a_j) / blocks)^n`. Here `a_j` is the probability that an item in the
     /// query's block leaves `j` given bits of the block empty. The average of `a_j^L` over the
-    /// binomial load `L` of that block is exactly this power. So the mixture over loads needs no
-    /// sum and no truncation.
+    /// binomial load `L` of that block is exactly this power. So no sum over loads is needed, and
+    /// nothing is truncated.
     Blocked { blocks: u64, in_block: InBlock, when: When },
 }
 
-/// The filters over which the rate is averaged, while a stream of items fills a filter.
+/// The numbers of items at which the rate is computed: after the last item, or on average before
+/// each item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum When {
-    /// Only the filter that holds all n items: `z^n`.
+    /// The filter holds all n items: `z^n`.
     After,
-    /// The filters before each of the n items, which hold 0 to n - 1 items, with equal weights:
+    /// Average over the filters that hold 0 to n - 1 items, with equal weights:
     /// `(z^0 + .. + z^(n-1)) / n`.
     Before,
 }
@@ -68,8 +69,8 @@ pub(crate) enum InBlock {
     Split { word_bits: u64 },
 }
 
-/// A rate as the sum that the module describes. The caller checks the parameters (`items` at least
-/// 1, distinct probes at most `bits`).
+/// A rate, as the alternating sum of this module. The caller must check the parameters: `items` is
+/// at least 1, and the number of distinct probes is at most `bits`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Inclusion {
     pub(crate) query: Query,
@@ -80,7 +81,7 @@ pub(crate) struct Inclusion {
 }
 
 impl Inclusion {
-    /// The exponent of the power in `g_j`: the number of steps in which bits may be set.
+    /// The exponent of the power in `g_j`: the number of independent steps that may set bits.
     fn exponent(&self) -> u128 {
         match self.placement {
             Items::Independent => u128::from(self.items) * u128::from(self.probes),
@@ -88,11 +89,12 @@ impl Inclusion {
         }
     }
 
-    /// The number of units by which a computed `g_j` may be too low (see [`Product::power`]). The
-    /// base is truncated once, or once per factor. In blocks, `a_j` is at most `2k - 1` units too
-    /// low, because it is a power of a base that is truncated once, or has a smaller error. The
-    /// division truncates once more, which makes `2k` in total. A mean of powers has the error of
-    /// its last power plus one unit ([`Product::mean_of_powers`]).
+    /// The number of units of the last place by which a computed `g_j` may be too low (see
+    /// [`Product::power`]). The base of the power is truncated once, or once per factor. In blocks,
+    /// `a_j` is at most `2k - 1` units too low, because `a_j` is the power of a base that is
+    /// truncated once, or has a smaller error. The division by the number of blocks truncates once
+    /// more, so the base is at most `2k` units too low. A mean of powers has the error of its last
+    /// power plus one unit ([`Product::mean_of_powers`]).
     pub(crate) fn empty_error(&self) -> u128 {
         let base_error = match self.placement {
             Items::Independent => 1,
@@ -102,26 +104,27 @@ impl Inclusion {
         (base_error + 1) * self.exponent()
     }
 
-    /// The largest error of the whole sum, divided by `2^k`, in either direction, in units.
+    /// The largest error, in either direction, of the whole sum divided by `2^k`, in units of the
+    /// last place.
     ///
-    /// The error of all coefficients together is given at [`coefficients`]. In each term, the
-    /// falling factor has an error of at most `j`, and the power has the error of
-    /// [`Self::empty_error`]. Each of the two products has an error of one, because no factor
+    /// The comment at [`Self::coefficients`] bounds the total error of all coefficients. In each
+    /// term, the falling factor has an error of at most `j`, and the power has the error of
+    /// [`Self::empty_error`]. Each of the two products adds an error of one unit, because no factor
     /// exceeds 1.
     fn sum_error(&self) -> u128 {
         let k = u128::from(self.probes);
         (k + 2) * (k + 2) + k * (k + self.empty_error() + 2)
     }
 
-    /// The number of units by which a single term `c_j g_j / 2^k` may be too low. It is never too
-    /// high.
+    /// The number of units of the last place by which a computed term `c_j g_j / 2^k` may be too
+    /// low. A computed term is never too high.
     pub(crate) fn term_error(&self) -> u128 {
         let k = u128::from(self.probes);
         (k + 2) * (k + 2) + k + self.empty_error() + 2
     }
 
-    /// Calls `visit(j, g_j)` for j = 1, 2, .. up to `last`. It stops before the first `g_j` that
-    /// is 0.
+    /// Calls `visit(j, g_j)` for j = 1, 2, .. up to `last`. The calls stop before the first `g_j`
+    /// that is 0.
     pub(crate) fn for_each_empty(&self, last: u32, product: &mut Product, limbs: usize, mut visit: impl FnMut(u64, &[u64], &mut Product)) {
         let (mut power, mut mean, mut bases) = (vec![0; limbs], vec![0; limbs], Bases::new(self, limbs));
         for j in 1..=u64::from(last).min(self.bits) {
@@ -139,8 +142,8 @@ impl Inclusion {
         }
     }
 
-    /// The whole sum divided by `2^k`, in units of `2^-(64 limbs)`. The function calls `visit` with
-    /// each term without its sign, for j = 0, 1, .. up to the last term that is not 0.
+    /// Returns the whole sum divided by `2^k`, in units of `2^-(64 limbs)`. Calls `visit` with the
+    /// absolute value of each term, for j = 0, 1, .. up to the last term that is not 0.
     pub(crate) fn sum(&self, limbs: usize, mut visit: impl FnMut(&[u64])) -> Vec<u64> {
         let coefficients = self.coefficients(limbs);
         let mut product = Product::new(limbs);
@@ -171,16 +174,17 @@ impl Inclusion {
         sum
     }
 
-    /// The coefficients `c_j / 2^k`; for the independent query, without the falling factor
-    /// `m (m-1) .. (m-j+1) / m^j`.
+    /// Returns the coefficients `c_j / 2^k`. For independent queries, they do not include the
+    /// falling factor `m (m-1) .. (m-j+1) / m^j`.
     ///
     /// `c_j` is the expected number of `j`-subsets of the distinct positions among `k` draws. Each
-    /// further draw adds the subsets that it completes. So with `c_j = (falling factor) s_j`, we
-    /// have `s_j(t+1) = (1 - j/m) s_j(t) + s_(j-1)(t)`, where all terms are positive. Halving at
-    /// every step keeps them below 1 and prevents their rounding errors from doubling. A step
-    /// passes on half of the errors of two neighbours, and adds at most one unit to each of its
-    /// `t + 2` numbers. So the errors of all `s_j` together are less than `(k + 2)^2` units after
-    /// `k` steps. For a distinct query, the term `j/m` is absent, and the coefficient is `C(k, j)`.
+    /// further draw of a position adds the subsets that it completes. So with
+    /// `c_j = (falling factor) s_j`, the recursion is `s_j(t+1) = (1 - j/m) s_j(t) + s_(j-1)(t)`,
+    /// in which all terms are positive. Every step halves the numbers, which keeps them below 1 and
+    /// prevents their rounding errors from doubling. A step passes half of each error on to two
+    /// neighbours, and adds at most one unit to each of its `t + 2` numbers. So the errors of all
+    /// `s_j` together are less than `(k + 2)^2` units after `k` steps. For a distinct query, the
+    /// term `j/m` is absent, and the coefficient is `C(k, j)`.
     pub(super) fn coefficients(&self, limbs: usize) -> Vec<u64> {
         let k = self.probes as usize;
         let mut all = vec![0; (k + 1) * limbs];
@@ -205,11 +209,11 @@ impl Inclusion {
     }
 }
 
-/// The bases of the powers `g_j`, for j = 1, 2, .. in order. A base is the probability that one
-/// item leaves `j` given bits empty.
+/// Computes the bases of the powers `g_j`, in the order j = 1, 2, .. A base is the probability that
+/// one item leaves `j` given bits empty.
 pub(super) struct Bases {
     base: Vec<u64>,
-    /// The value `a_j` of a block, from which the next one may be computed.
+    /// The last `a_j` of a block, from which the next one may be computed.
     inner: Vec<u64>,
     bits: Divisor,
 }
@@ -219,7 +223,8 @@ impl Bases {
         Bases { base: vec![0; limbs], inner: vec![0; limbs], bits: Divisor::new(law.bits) }
     }
 
-    /// The base for `j`, which is at most `law.bits`. The result is `None` if the base is 0.
+    /// Computes the base for `j`, which is at most `law.bits`. The result is `None` if the base
+    /// is 0.
     fn next(&mut self, law: &Inclusion, j: u64, product: &mut Product) -> Option<&[u64]> {
         let positive = match law.placement {
             Items::Independent => self.independent(law, j),
@@ -242,8 +247,8 @@ impl Bases {
         j < law.bits
     }
 
-    /// Sets `inner` to `a_j`; it must be called for j = 1, 2, .. in order. The result is at most
-    /// `2k - 1` units too low.
+    /// Sets `inner` to `a_j`. The calls must be in the order j = 1, 2, .. The result is at most
+    /// `2k - 1` units of the last place too low.
     pub(super) fn in_block(&mut self, law: &Inclusion, in_block: InBlock, j: u64, product: &mut Product) -> &[u64] {
         let positive = match in_block {
             InBlock::Independent => {
@@ -334,20 +339,21 @@ impl Enclose for Inclusion {
     }
 }
 
-/// Estimates the binary logarithm of the largest contribution of one load of a block to a rate. The
-/// contribution is the Poisson probability of the load times the rate at that load. The loads that
-/// are tried double each time.
+/// Estimates the binary logarithm of the largest contribution that a single load of a block makes
+/// to a rate. The contribution is the Poisson probability of the load times the rate at that load.
+/// The function tries the loads 1, 2, 4, .. and the mean load.
 fn heaviest_load(items: f64, mean: f64, rate: impl Fn(f64) -> f64) -> f64 {
     let poisson = |load: f64| (load * libm::log(mean) - mean - libm::lgamma(load + 1.0)) / core::f64::consts::LN_2;
     let doubled = (0..64).map(|power| libm::scalbn(1.0, power)).chain([libm::floor(mean).max(1.0)]);
     doubled.filter(|load| *load <= items).map(|load| poisson(load) + rate(load)).fold(f64::NEG_INFINITY, f64::max)
 }
 
-/// The largest number of word operations for one sum; they take about a second. With 1,000 probes,
-/// rates above about 1e-200 take less.
+/// The largest number of word operations for one sum, which take about a second. For 1,000 probes,
+/// this is enough for rates above about 1e-200.
 pub(crate) const MAX_WORK: f64 = 1e9;
 
-/// The largest number of digits for one answer. It keeps the coefficients below half a gigabyte.
+/// The largest number of binary digits for one sum. This limit keeps the coefficients below half a
+/// gigabyte.
 pub(crate) const MAX_DIGITS: f64 = 4e6;
 
 #[cfg(test)]

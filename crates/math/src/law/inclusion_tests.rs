@@ -1,6 +1,6 @@
-//! Tests that brackets are right and not too wide. They use so few digits that rounding errors
-//! matter. The true value must be inside the bracket, and would be outside if the bracket were a
-//! tenth as wide.
+//! Tests that brackets are right and not too wide. The brackets are computed with so few digits
+//! that rounding errors matter. The true value must be inside the bracket, but would be outside if
+//! the bracket were a tenth as wide.
 
 use super::{InBlock, Inclusion, Items, Query, When};
 use crate::exact::dyadic::Dyadic;
@@ -50,7 +50,7 @@ fn empty(law: &Inclusion, j: u64) -> BigRational {
 }
 
 /// The coefficient `c_j`, computed by adding one draw at a time. After a draw, a set of `j`
-/// positions is complete if it was complete before, or if this draw was its last missing position.
+/// positions is complete if it was complete before, or if the draw was its last missing position.
 fn coefficients(law: &Inclusion) -> Vec<BigRational> {
     let k = law.probes as usize;
     let mut c = vec![BigRational::zero(); k + 1];
@@ -83,8 +83,8 @@ fn truth(law: &Inclusion) -> BigRational {
     coefficients(law).into_iter().enumerate().map(signed).sum()
 }
 
-/// Standard and classic filters, and the mixed sum of Burns' lower bound, at odd sizes that leave
-/// remainders in every division.
+/// Standard and classic filters, and the mixed sum of Burns' lower bound, at odd sizes that leave a
+/// remainder in every division.
 fn cases() -> Vec<Inclusion> {
     let mut cases = Vec::new();
     for (query, placement) in
@@ -120,7 +120,7 @@ fn blocked_cases() -> Vec<Inclusion> {
     cases
 }
 
-/// The position of the true value in a bracket: 0 in the middle, 1 at an end.
+/// The distance of the true value from the middle of the bracket: 0 in the middle, 1 at an end.
 fn used_share(lower: &Dyadic, upper: &Dyadic, truth: &BigRational) -> f64 {
     let (lower, upper) = (rational(lower), rational(upper));
     let middle = (&lower + &upper) / BigInt::from(2);
@@ -225,7 +225,8 @@ fn the_budget_of_the_slices_is_kept_and_used() {
     assert!(worst > 0.5, "{worst}");
 }
 
-/// Tests that the worst case of a truncation occurs: a ratio just below a whole number of units.
+/// Tests that the worst case of truncation occurs, where a ratio is just below an integer number of
+/// units.
 #[test]
 fn a_cut_costs_up_to_a_whole_unit() {
     let mut base = [0; 2];

@@ -1,5 +1,5 @@
-//! The law of a filter that grows. It consists of several standard filters, and a key passes if it
-//! passes any of them.
+//! The law of a filter that grows. Such a filter consists of several standard filters, its
+//! *layers*, and a key passes if it passes any layer.
 
 use super::{Law, Standard};
 use crate::error::{check_bits, out_of_range};
@@ -7,7 +7,7 @@ use crate::{Fill, Fpr, Method, Result};
 use alloc::format;
 use alloc::vec::Vec;
 
-/// A layer of a filter that grows: a standard filter in which at most `limit` bits are ever set.
+/// A layer of a filter that grows: a standard filter that never has more than `limit` set bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layer {
     bits: u64,
@@ -16,8 +16,8 @@ pub struct Layer {
 }
 
 impl Layer {
-    /// Creates a layer of this many bits and probes. The limit must be at least the number of
-    /// probes, so that an item fits, and below the number of bits.
+    /// Creates a layer with this number of bits and probes. The limit must be below the number of
+    /// bits. It must be at least the number of probes, so that at least one item fits.
     ///
     /// # Errors
     /// Fails if bits, probes or limit are out of range.
@@ -41,7 +41,7 @@ impl Layer {
         self.probes
     }
 
-    /// Returns the largest number of bits that are ever set.
+    /// Returns the limit: the largest number of set bits.
     #[must_use]
     pub fn limit(&self) -> u64 {
         self.limit
@@ -59,38 +59,40 @@ impl Layer {
     /// Returns a guaranteed upper bound on the rate of the layer.
     ///
     /// # Errors
-    /// Returns no error if the layer is valid.
+    /// Does not fail for a valid layer.
     pub fn bound(&self) -> Result<Fpr> {
         self.fpr_at_fill(self.limit)
     }
 
-    /// Returns the rate of a layer that one thread filled and closed, whatever keys it holds. A
-    /// layer is closed when `probes` more set bits could exceed its limit, so the number of its set
-    /// bits is above `limit - probes` and at most `limit`. If several threads fill the layers, only
-    /// the upper end is guaranteed. An insertion in progress reserves room that it may not need, so
-    /// a layer may be closed early. After a merge, too, only the upper end is guaranteed, because
-    /// one of two layers with the same number may have been open.
+    /// Returns a bracket of the rate of a closed layer that was filled by a single thread. The
+    /// bracket holds for any keys in the layer. A layer is closed when the next item could exceed
+    /// its limit, so it has more than `limit - probes` and at most `limit` set bits. If several
+    /// threads fill a layer, only the upper end is guaranteed. The layer may be closed early,
+    /// because every insertion in progress reserves `probes` bits and may set fewer. After a merge,
+    /// only the upper end is guaranteed as well, because one of the two merged layers may still
+    /// have been open.
     ///
     /// # Errors
-    /// Returns no error if the layer is valid.
+    /// Does not fail for a valid layer.
     pub fn closed(&self) -> Result<Fpr> {
         let (least, most) = (self.fpr_at_fill(self.limit + 1 - u64::from(self.probes))?, self.bound()?);
         Ok(Fpr::bound(least.lower, most.upper))
     }
 }
 
-/// The law of a filter of [layers](Layer), whose positions are independent of each other.
+/// The law of a filter that consists of [layers](Layer) with independent positions.
 ///
-/// A new key passes if it passes any layer, so the rate is `1 - prod (1 - (ones_i / m_i)^k_i)`.
-/// (After a merge, layers with the same number share positions. Their joint rate is between the
-/// largest of their rates and the sum of these rates, so it is not known exactly.) The number of
-/// items that fill a layer is random. So for given numbers of set bits the rate is exact, but for a
-/// given number of items it is only bounded.
+/// A new key passes the filter if it passes any layer, so the rate is
+/// `1 - prod (1 - (ones_i / m_i)^k_i)`. After a merge, several layers may have the same number, and
+/// therefore the same positions. The joint rate of such layers is not known exactly. It is at least
+/// the largest of their rates, and at most their sum. The number of items that fill a layer is
+/// random. So the rate is exact for given numbers of set bits, but only bounded for a given number
+/// of items.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layered {
     layers: Vec<Layer>,
-    /// The numbers of the layers. Positions in neighbouring layers with the same number depend on
-    /// each other. The list is empty if no two layers have the same number.
+    /// The number of each layer, in ascending order. The positions in neighbouring layers with the
+    /// same number depend on each other. The list is empty if no two layers have the same number.
     numbers: Vec<u64>,
 }
 
@@ -107,7 +109,7 @@ impl Layered {
     }
 
     /// Creates the law of existing layers. `numbers` are the layers' numbers, which must not
-    /// decrease. If there are no layers, this is the law of an empty filter.
+    /// decrease. Without layers, the law is that of an empty filter.
     #[doc(hidden)]
     #[must_use]
     pub fn numbered(layers: Vec<Layer>, numbers: Vec<u64>) -> Layered {
@@ -123,21 +125,21 @@ impl Layered {
     /// Returns a guaranteed upper bound on the rate: the rate with all layers at their limits.
     ///
     /// # Errors
-    /// Returns no error if the layers are valid.
+    /// Does not fail for valid layers.
     pub fn bound(&self) -> Result<Fpr> {
         self.any(Layer::bound)
     }
 
-    /// Returns the rate when all layers are closed. Its lower end is guaranteed only if a single
-    /// thread filled the layers and nothing was merged (see [`Layer::closed`]).
+    /// Returns the rate when all layers are closed. The lower end of the rate is guaranteed only if
+    /// a single thread filled the layers and nothing was merged (see [`Layer::closed`]).
     ///
     /// # Errors
-    /// Returns no error if the layers are valid.
+    /// Does not fail for valid layers.
     pub fn closed(&self) -> Result<Fpr> {
         self.any(Layer::closed)
     }
 
-    /// The rate of all layers, computed from the rate of each.
+    /// The rate of the filter, computed from the rate of each layer.
     fn any(&self, rate: impl Fn(&Layer) -> Result<Fpr>) -> Result<Fpr> {
         Ok(self.join(&self.layers.iter().map(rate).collect::<Result<Vec<Fpr>>>()?))
     }
@@ -155,9 +157,9 @@ impl Layered {
     }
 }
 
-/// The probability that at least one of several independent events happens. An event with
-/// probability p changes the probability so far, q, to `q + p (1 - q)`. All terms are positive, so
-/// each rounding moves an end by at most one ulp. Each end is moved outward by that amount.
+/// The probability that at least one of several independent events happens. Adding an event with
+/// probability p changes the probability q to `q + p (1 - q)`. All terms are positive, so each
+/// rounding moves an end by at most one ulp. Each end is moved outward by that amount.
 fn any(rates: impl Iterator<Item = Fpr>) -> Fpr {
     let (mut lower, mut upper, mut all_exact) = (0.0f64, 0.0f64, true);
     for rate in rates {
@@ -174,8 +176,9 @@ fn any(rates: impl Iterator<Item = Fpr>) -> Fpr {
     both
 }
 
-/// Bounds on the probability that at least one of several events happens, if their dependence is
-/// not known. It is at least the largest of their probabilities, and at most the sum.
+/// Bounds the probability that at least one of several events happens, without assumptions on their
+/// dependence. This probability is at least the largest of their probabilities, and at most the
+/// sum.
 fn of_twins(rates: &[Fpr]) -> Fpr {
     if let [one] = rates {
         return *one;
@@ -191,7 +194,7 @@ impl Law for Layered {
         self.layers.iter().map(|layer| layer.bits).sum()
     }
 
-    /// The sum of the layers' probes. A query needs at most this many.
+    /// The sum of the layers' probes. A query checks at most this many positions.
     fn probes(&self) -> u32 {
         self.layers.iter().fold(0, |probes, layer| probes.saturating_add(layer.probes))
     }
@@ -201,7 +204,7 @@ impl Law for Layered {
         if items == 0 { Ok(Fpr::ZERO) } else { Ok(Fpr::bound(0.0, self.bound()?.upper)) }
     }
 
-    /// `ones` must have one count per layer.
+    /// Needs one count for each layer in `ones`.
     fn fpr_at_fill(&self, ones: &[u64]) -> Result<Option<Fpr>> {
         if ones.len() != self.layers.len() {
             return out_of_range(

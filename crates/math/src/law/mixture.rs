@@ -1,6 +1,6 @@
-//! The probability that all positions of a query are set in each of several independent filters.
+//! The probability that each of several independent filters has all positions of a query set.
 //!
-//! Let the query have `d` different positions. In one filter, these positions are all set with
+//! Let the query have `d` distinct positions. In one filter, these positions are all set with
 //! probability
 //!
 //! ```text
@@ -9,15 +9,16 @@
 //!
 //! where `g_l` is the probability that `l` given bits are empty ([`Inclusion::for_each_empty`]).
 //! The filters are independent, so the probability is `sum_d P(D = d) prod_i L_d(i)`, where D is
-//! the number of different positions. All terms are positive. The sum is the rate of an
-//! intersection of filters of disjoint sets (Burns, theorem 13, gives the law of its bits). With
-//! one filter and `2k` draws, the sum is the second moment of the rate of a standard filter. With
-//! one filter and two sets of `k` positions, it is the second moment of the rate of a classic
-//! filter. With `d` fixed positions, it gives the ends of Burns' theorem 15.
+//! the number of distinct positions. All terms are positive. The sum is the rate of an intersection
+//! of filters of disjoint sets (Burns, theorem 13, gives the law of its bits). With one filter and
+//! `2k` draws, the sum is the second moment of the rate of a standard filter. With one filter and
+//! two sets of `k` positions, it is the second moment of the rate of a classic filter. With `d`
+//! fixed positions, it gives the ends of Burns' theorem 15.
 //!
-//! Errors are counted in whole units, as in [`super::inclusion`]. Each difference is exact, but
-//! doubles the errors of its terms. After d differences, the errors are `2^d` times as large. So
-//! the working precision exceeds that of the answer by d bits.
+//! Errors are counted in units of the last place, as in [`super::inclusion`]. The differences are
+//! computed exactly, but each step doubles the errors of its terms. So the errors of the d-th
+//! difference are `2^d` times as large. Therefore, the working precision exceeds the precision of
+//! the result by d bits.
 
 use super::inclusion::{Inclusion, MAX_DIGITS, MAX_WORK};
 use crate::exact::enclosure::{Enclose, Enclosure};
@@ -30,20 +31,21 @@ use alloc::vec::Vec;
 /// How a query chooses its positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Positions {
-    /// This many independent draws, at least 1; repeats are allowed.
+    /// This many independent draws, at least 1; positions may repeat.
     Draws(u32),
-    /// This many different positions; at least 1, at most `bits`.
+    /// This many distinct positions: at least 1, at most `bits`.
     Distinct(u32),
-    /// Two independent sets of this many different positions each.
+    /// Two independent sets, each of this many distinct positions.
     TwoSets(u32),
 }
 
-/// The probability that the module describes. The caller checks the parameters: there is at least
-/// one filter, each has at least one item, and all have the same number of bits.
+/// The probability that each of the filters has all positions of a query set. The caller must check
+/// the parameters: there is at least one filter, each has at least one item, and all have the same
+/// number of bits.
 #[derive(Clone, Debug)]
 pub(crate) struct Mixture {
     pub(crate) positions: Positions,
-    /// The way in which each filter sets its bits. The `query` of these values is ignored.
+    /// How each filter sets its bits. The field `query` of these values is not used.
     pub(crate) filters: Vec<Inclusion>,
 }
 
@@ -52,7 +54,7 @@ impl Mixture {
         self.filters[0].bits
     }
 
-    /// The largest possible number of different positions.
+    /// The largest possible number of distinct positions.
     fn most(&self) -> u32 {
         let most = match self.positions {
             Positions::Draws(t) => u64::from(t),
@@ -62,23 +64,25 @@ impl Mixture {
         most.min(self.bits()) as u32
     }
 
-    /// The number of words of the working precision that are lost to the doubling of errors.
+    /// The number of low words of the working precision that the doubling of errors makes inexact.
     fn spent_limbs(&self) -> usize {
         self.most() as usize / 64 + 1
     }
 
-    /// The largest error of the whole sum in either direction, in units, after the spent words
-    /// ([`Self::spent_limbs`]) are dropped.
+    /// The largest error of the whole sum in either direction, in units of the last place, after
+    /// the inexact words ([`Self::spent_limbs`]) are dropped.
     ///
-    /// Every `L_d` is wrong by at most `2^d` times the error of a `g_l`, plus one if it is clamped
-    /// to a fraction. The weights together are less than `(most + 2)^2` units too low, and each
-    /// product adds one unit. After the words are dropped, the errors of the weights and products
-    /// are below one unit. Dropping them truncates once more.
+    /// The error of each `L_d` is at most `2^d` times the error of a `g_l`, plus one if `L_d` is
+    /// clamped to the range from 0 to 1. The weights together are less than `(most + 2)^2` units
+    /// too low, and each product adds an error of one unit. Once the inexact words are dropped, the
+    /// errors of the weights and products are below one unit. Dropping the words truncates once
+    /// more.
     fn error(&self) -> u128 {
         self.filters.iter().map(Inclusion::empty_error).sum::<u128>() + 4
     }
 
-    /// The probabilities `L_0 .. L_most` of one filter, each as a fraction of `limbs` words.
+    /// The probabilities `L_0 .. L_most` of one filter, each as a fixed-point fraction of `limbs`
+    /// words.
     fn all_set(&self, filter: &Inclusion, limbs: usize) -> Vec<Vec<u64>> {
         let most = self.most();
         // One more word is for the whole part of g_0 = 1. Negative numbers wrap around, with which
@@ -104,9 +108,9 @@ impl Mixture {
         all
     }
 
-    /// The probabilities `P(D = d)` for d = 0 .. most. The steps conserve probability, so their
-    /// errors add up: at most two units per number and step, plus one because they start at
-    /// `1 - 2^-B`.
+    /// The probabilities `P(D = d)` for d = 0 .. most. The steps conserve probability, so the total
+    /// error is a sum: at most two units for each number in each step, plus one unit because the
+    /// weights start at `1 - 2^-B`.
     fn weights(&self, limbs: usize) -> Vec<Vec<u64>> {
         let (bits, most) = (self.bits(), self.most() as usize);
         let mut weights = vec![vec![0; limbs]; most + 1];
@@ -195,5 +199,5 @@ impl Enclose for Mixture {
     }
 }
 
-/// The largest number of words for the differences of all filters; they take half a gigabyte.
+/// The largest number of words for the differences of all filters, which take half a gigabyte.
 const MAX_WORDS: f64 = 6e7;

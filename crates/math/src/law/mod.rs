@@ -1,7 +1,8 @@
 //! Laws: the probability models of the schemes.
 //!
-//! A *scheme* turns a hash into positions. Its *law* gives the resulting false-positive rate. Every
-//! scheme has a [`Law`], and a test of the filter crate checks each scheme against its law.
+//! A *scheme* turns a hash into positions. The *law* of a scheme gives the resulting false-positive
+//! rate. Every scheme has a [`Law`]. The tests of the filter crate check each scheme against its
+//! law.
 
 mod block_fills;
 mod blocked;
@@ -55,9 +56,9 @@ use slices::Slices;
 
 /// The probability model of a filter with given bits and probes.
 ///
-/// The trait is sealed. Plans, guarantees and verdicts rely on the brackets of a law without
-/// checking them, so only this crate, which proves these brackets, implements the trait. Because
-/// the trait is sealed, new methods do not break programs.
+/// The trait is sealed. Plans, guarantees and tests trust the brackets of a law. Therefore only
+/// this crate, which proves the brackets, can implement the trait. Because the trait is sealed,
+/// adding methods to it does not break programs.
 ///
 /// ```compile_fail,E0277
 /// use truebloom_math::{Fill, Fpr, Law, Result};
@@ -79,16 +80,17 @@ pub trait Law: sealed::Sealed + Send + Sync {
     /// Returns the number of probes per item, k.
     fn probes(&self) -> u32;
 
-    /// The expected false-positive rate, over all seeds, of a filter that holds `items` distinct
-    /// items. Its [`Method`](crate::Method) says whether it is exact, proven or approximate.
+    /// Returns the expected false-positive rate, over all seeds, of a filter that holds `items`
+    /// distinct items. The [`Method`](crate::Method) of the result says whether the rate is exact,
+    /// proven or approximate.
     ///
     /// # Errors
     /// Fails if computing the rate would take too much work, which happens only with hundreds of
     /// probes.
     fn fpr(&self, items: u64) -> Result<Fpr>;
 
-    /// Returns the expected rate if it is proven, exactly or as a bracket, and otherwise `None`.
-    /// Guarantees use only this rate.
+    /// Returns the proven expected rate, which is exact or a bracket, or `None` if no rate is
+    /// proven. Guarantees use only this rate.
     ///
     /// # Errors
     /// Fails as [`fpr`](Self::fpr) does.
@@ -101,7 +103,7 @@ pub trait Law: sealed::Sealed + Send + Sync {
     /// determine the rate.
     ///
     /// # Errors
-    /// Fails if the number of counts is wrong, or a count exceeds the bits.
+    /// Fails if the number of counts is wrong, or if a count exceeds the number of bits.
     fn fpr_at_fill(&self, ones: &[u64]) -> Result<Option<Fpr>>;
 
     /// Returns the law of the number of set bits after `items` distinct items, or `None` if it is
@@ -112,9 +114,10 @@ pub trait Law: sealed::Sealed + Send + Sync {
     /// with hundreds of probes.
     fn fill(&self, items: u64) -> Result<Option<Fill>>;
 
-    /// Returns whether the expected rate at `items` distinct items, plus the floor of equal hashes,
-    /// is at most `rate`. The three [`Variant`]s decide this exactly, even for equality. By
-    /// default, the upper end of the bracket decides.
+    /// Returns whether the expected rate at `items` distinct items, plus the bound on equal hashes
+    /// ([`hash_floor`]), is at most `rate`. The three [`Variant`]s decide this exactly, even in the
+    /// case of equality. The default implementation compares the upper end of the proven bracket
+    /// with `rate`.
     ///
     /// # Errors
     /// Fails as [`fpr`](Self::fpr) does.
@@ -124,15 +127,16 @@ pub trait Law: sealed::Sealed + Send + Sync {
         Ok(fpr.upper < rate.to_f64())
     }
 
-    /// Returns the terms that are added to the rate of independent positions at this size. Every
-    /// scheme has the floor of equal hashes, which does not depend on the bits. Correlated
-    /// positions add terms that fall with more bits.
+    /// Returns what equal hashes and correlated positions add to the rate of independent positions
+    /// at this size, as one term for each cause. Every scheme has the term for equal hashes, which
+    /// does not depend on the number of bits. Correlated positions add further terms, which
+    /// decrease as the number of bits grows.
     fn floors(&self, items: u64, hash_bits: u32) -> Vec<Floor> {
         vec![Floor { cause: EQUAL_HASHES, rate: hash_floor(items, hash_bits) }]
     }
 }
 
-/// Restricts which types can be laws.
+/// Restricts the types that can implement [`Law`].
 mod sealed {
     pub trait Sealed {}
 
@@ -147,20 +151,21 @@ mod sealed {
     impl Sealed for super::Layered {}
 }
 
-/// The cause of the floor that every scheme has.
+/// The name of the term that every scheme has.
 pub(crate) const EQUAL_HASHES: &str = "equal hashes";
 
-/// An amount that a scheme or a hash adds to the rate at some size.
+/// A term that a scheme or a hash adds to the rate at some size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Floor {
-    /// The cause of the amount.
+    /// The cause of the term.
     pub cause: &'static str,
-    /// The amount that is added to the rate. It is an upper bound for equal hashes and equal pairs
-    /// of hashes, and the first-order term for other causes.
+    /// The amount added to the rate. For equal hashes and equal pairs of hashes, it is an upper
+    /// bound; for other causes, a first-order approximation.
     pub rate: f64,
 }
 
-/// Returns the floor `items / 2^hash_bits`: an upper bound on the rate of keys with equal hashes.
+/// Returns `items / 2^hash_bits`, an upper bound on the rate at which new keys pass because their
+/// hash equals that of an item.
 #[must_use]
 pub fn hash_floor(items: u64, hash_bits: u32) -> f64 {
     // Above 2^53 the conversion may have rounded down.
@@ -216,13 +221,13 @@ impl Variant {
         }
     }
 
-    /// The smallest number of bits with which this number of probes is possible.
+    /// The smallest number of bits that allows this number of probes.
     pub(crate) fn least_bits(self, probes: u32) -> u64 {
         if self == Variant::Standard { 1 } else { u64::from(probes) }
     }
 
-    /// The expected rate, as a number that can be compared exactly with another. There must be at
-    /// least one item.
+    /// The expected rate, in a form that can be compared exactly with another number. There must be
+    /// at least one item.
     pub(crate) fn expected(self, bits: u64, items: u64, probes: u32) -> Result<Box<dyn Enclose>> {
         self.check(bits, probes)?;
         if items == 0 {
@@ -238,9 +243,9 @@ impl Variant {
     /// Returns the expected false-positive rate of a filter of `bits` bits that holds `items`
     /// distinct items, with `probes` probes.
     ///
-    /// The result is exact: it is proven for all parameters, and its ends are at most two `f64`
-    /// apart. This takes a few microseconds for ordinary parameters, and less than a millisecond up
-    /// to 64 probes and 2^40 bits.
+    /// The result is proven for all parameters. The lower and the upper end are at most two units
+    /// in the last place apart. This takes a few microseconds for ordinary parameters, and less
+    /// than a millisecond up to 64 probes and 2^40 bits.
     ///
     /// ```
     /// use truebloom_math::Variant;
@@ -251,7 +256,7 @@ impl Variant {
     /// ```
     ///
     /// # Errors
-    /// Fails if parameters are out of range. Far beyond ordinary parameters, it can fail with
+    /// Fails if parameters are out of range. At extreme parameters, it can also fail with
     /// [`Error::TooCostly`].
     pub fn fpr(self, bits: u64, items: u64, probes: u32) -> Result<Fpr> {
         let _work = work::begin();
@@ -267,8 +272,8 @@ impl Variant {
         self.expected(bits, items, probes)?.fpr()
     }
 
-    /// Whether the expected rate, plus the floor of equal hashes if a width is given, is at most
-    /// `rate`. The decision is exact, and true for equality.
+    /// Whether the expected rate is at most `rate`. If a hash width is given, the bound on equal
+    /// hashes is added to the expected rate. The decision is exact, and true for equality.
     pub(crate) fn meets(self, bits: u64, items: u64, probes: u32, rate: &Rate, hash_bits: Option<u32>) -> Result<bool> {
         if items == 0 {
             return Ok(true);

@@ -1,4 +1,4 @@
-//! Two hashes for k slices: position i of a key is `h1 + i h2` modulo m' in slice i.
+//! Double hashing with k slices: position i of a key is `h1 + i h2` modulo m', in slice i.
 
 use super::double::bracket::{Hits, bracket};
 use super::double::powers::{Pairs, Powers};
@@ -17,13 +17,16 @@ use alloc::vec::Vec;
 /// The law of the partition scheme (Kirsch and Mitzenmacher, sections 3 and 5.1), for slices of any
 /// size m', prime or not.
 ///
-/// An item hits a query in the slices i with `A + i b = 0 mod m'`, where A and b are the
-/// differences of their hashes; A and b are uniform. These slices are either none, or a residue
-/// class modulo the order r of b. Each class occurs for `phi(r)` pairs (A, b). So for every query,
-/// a set T of its positions, one in each of several slices, remains empty with probability
-/// `(1 - W(T)/m'^2)^n`, where `W(T) = sum over r | m' of phi(r) (classes mod r that meet T)`. For a
-/// prime m' of at least k, only the size of T matters. This case is the formula of section 3 of the
-/// paper (erratum K9).
+/// Let A be the difference between the first hashes of an item and a query, and b the difference
+/// between their second hashes. A and b are uniform. The item hits the query in the slices i with
+/// `A + i b = 0 mod m'`. These slices form a residue class modulo the order r of b, or there are
+/// none. Each class occurs for `phi(r)` pairs (A, b).
+///
+/// For any query, let T be a set of its positions, at most one in each slice. All positions in T
+/// remain empty with probability `(1 - W(T)/m'^2)^n`. Here, `W(T)` is the sum of `phi(r)` times the
+/// number of classes modulo r that meet T, over all divisors r of m'. For a prime m' of at least k,
+/// W(T) depends only on the size of T. In this case, the rate is given by the formula of section 3
+/// of the paper (erratum K9).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PartitionDouble {
     slice_bits: u64,
@@ -40,7 +43,7 @@ impl PartitionDouble {
     /// ```
     ///
     /// # Errors
-    /// Fails if the number of probes, or of the bits of all slices together, is out of range.
+    /// Fails if the number of probes is out of range, or the total number of bits of all slices.
     pub fn new(slice_bits: u64, probes: u32) -> Result<PartitionDouble> {
         check_probes(probes)?;
         match slice_bits.checked_mul(u64::from(probes)) {
@@ -60,13 +63,13 @@ impl PartitionDouble {
         Pairs { first: self.slice_bits, second: self.slice_bits }
     }
 
-    /// The orders below k that steps h2 can have, each with the number of such steps.
+    /// The orders below k of the steps h2, each with the number of steps of that order.
     fn short_orders(&self) -> Vec<(u64, u64)> {
         divisors_up_to(self.slice_bits, u64::from(self.probes) - 1).map(|order| (order, totient(order))).collect()
     }
 
-    /// The hits in residue classes modulo the short orders. Steps with longer orders hit at most
-    /// one slice.
+    /// The numbers of hash pairs that hit each slice, or several slices. Steps with short orders
+    /// hit whole residue classes of slices; steps with longer orders hit at most one slice.
     fn hits(&self) -> Hits {
         let k = u64::from(self.probes);
         let orders = self.short_orders();
@@ -87,8 +90,8 @@ impl PartitionDouble {
         Progression { modulus: self.slice_bits, least_step: 0, offsets: vec![0; self.probes as usize], slices: true }
     }
 
-    /// The rate to first order, `q^k + constant / n`, for slices with a prime number of bits that
-    /// is at least k.
+    /// The first-order approximation of the rate, `q^k + constant / n`, for slices whose number of
+    /// bits is a prime of at least k.
     fn first_order(&self, items: u64) -> Option<f64> {
         let load = self.bits() as f64 / items as f64;
         (self.short_orders().len() <= 1).then(|| limit_rate(load, self.probes) + partition_constant(load, self.probes) / items as f64)
@@ -104,22 +107,22 @@ impl PartitionDouble {
     }
 }
 
-/// Sets of slices. Slices in the same residue classes are equivalent and form a kind, so a set is
-/// described by the number of its slices of each kind.
+/// Sets of slices. Slices in the same residue classes are equivalent and form a *kind*. So a set is
+/// described by how many slices of each kind it contains.
 struct Sets {
     orders: Vec<(u64, u64)>,
-    /// The number of slices of each kind. Kind j has the slices i with `i = j mod lcm`. Each number
-    /// is `small` or `small + 1`.
+    /// The number of slices of each kind. Kind j consists of the slices i with `i = j mod lcm`,
+    /// which are `small` or `small + 1` slices.
     kinds: Vec<u32>,
     small: u32,
 }
 
-/// With up to this many probes, the coefficients of the sums, which are products of binomials, fit
-/// in 128 bits.
+/// The largest number of probes for which the coefficients of the sums, which are products of
+/// binomial coefficients, fit in 128 bits.
 const MOST_PROBES: u32 = 64;
 
-/// With up to this many kinds of slices, all sets of kinds are enumerated, in a quarter of a
-/// second.
+/// The largest number of kinds of slices for which all sets of kinds are enumerated, which takes a
+/// quarter of a second.
 const MOST_KINDS: usize = 22;
 
 impl Sets {
@@ -134,8 +137,9 @@ impl Sets {
         Some(Sets { orders, kinds, small })
     }
 
-    /// The number of sets of kinds, indexed by three numbers of a set: the pairs with short orders
-    /// that hit it, its kinds of the smaller size, and its kinds of the larger size.
+    /// The numbers of sets of kinds, grouped by three properties of a set: the number of hash pairs
+    /// with short orders that hit the set, and its numbers of kinds of the smaller and of the
+    /// larger size.
     fn counts(&self) -> BTreeMap<(u64, u32, u32), i128> {
         let most: u64 = self.orders.iter().map(|(order, steps)| order * steps).sum();
         let larger = self.kinds.iter().enumerate().filter(|kind| *kind.1 > self.small).map(|(j, _)| 1u32 << j).sum::<u32>();
@@ -149,11 +153,11 @@ impl Sets {
         counts.iter().enumerate().filter(|cell| *cell.1 > 0).map(|(i, &count)| (cell(i), i128::from(count))).collect()
     }
 
-    /// For every set of kinds, the number of pairs with short orders that hit it. Kinds are added
-    /// one by one. The next kind adds the steps of those orders for which no kind of the set is in
-    /// its class. Tables for the two halves of the set give these orders, and a table for all
-    /// choices of orders gives the number of their steps. So each set takes only a few
-    /// instructions.
+    /// For every set of kinds, the number of hash pairs with short orders that hit the set. Sets
+    /// are built by adding one kind at a time. Adding a kind adds the steps of every order modulo
+    /// which no other kind of the set is in the same residue class. Tables for the two halves of
+    /// the set give these orders, and another table gives the number of steps for each combination
+    /// of orders. So each set takes only a few instructions.
     fn beyond(&self) -> Vec<u32> {
         let steps = sums(&self.orders.iter().map(|order| order.1 as u32).collect::<Vec<_>>(), |sum, steps| sum + steps);
         let mut beyond = Vec::with_capacity(1 << self.kinds.len());
@@ -174,7 +178,8 @@ impl Sets {
         beyond
     }
 
-    /// The terms `(W, coefficient)`. At least one slice is taken of each kind in the set.
+    /// The terms `(W, coefficient)`. For each set of kinds, the terms cover all choices of slices
+    /// that include at least one slice of each kind.
     fn terms(&self, singles: u128) -> BTreeMap<u128, i128> {
         let mut terms = BTreeMap::new();
         let powers = |size: u32| taken(size, self.kinds.len() as u32);
@@ -190,8 +195,9 @@ impl Sets {
     }
 }
 
-/// The coefficients of the polynomials `((1 - x)^size - 1)^count` for every count up to `most`.
-/// They are the signed numbers of ways to take slices of `count` kinds, at least one of each.
+/// The coefficients of the polynomials `((1 - x)^size - 1)^count` for every count up to `most`. The
+/// coefficients are, up to sign, the numbers of ways to choose slices of `count` kinds, at least
+/// one of each kind.
 fn taken(size: u32, most: u32) -> Vec<Vec<i128>> {
     let mut one = vec![0i128];
     let mut choose = 1i128;
@@ -210,8 +216,8 @@ fn taken(size: u32, most: u32) -> Vec<Vec<i128>> {
     all
 }
 
-/// The sum, or another fold, of every subset of some values, computed by adding one value at a
-/// time.
+/// The sum of every subset of some values, or another operation on them. The subsets are built by
+/// adding one value at a time.
 fn sums(values: &[u32], join: impl Fn(u32, u32) -> u32) -> Vec<u32> {
     let mut all = vec![0];
     for &value in values {
@@ -261,7 +267,7 @@ impl Law for PartitionDouble {
         }
     }
 
-    /// The decision is exact if the rate is exact. Otherwise the upper end of its bracket decides.
+    /// The decision is exact if the rate is exact. If the rate is a bracket, its upper end decides.
     fn meets(&self, items: u64, rate: &Rate, hash_bits: u32) -> Result<bool> {
         let _work = work::begin();
         if items > 0
@@ -276,8 +282,9 @@ impl Law for PartitionDouble {
         Ok(fpr.upper < rate.to_f64())
     }
 
-    /// The term for equal pairs of hashes is a bound. The term for steps with a short order, which
-    /// hit many slices at once, is a first-order term. Both terms are smaller for larger slices.
+    /// The term for equal pairs of hashes is an upper bound. Items whose step has a short order hit
+    /// many slices at once; the term for these items is a first-order approximation. Both terms
+    /// decrease as the slices grow.
     fn floors(&self, items: u64, hash_bits: u32) -> Vec<Floor> {
         let _work = work::begin();
         let own = items as f64 / self.pairs().count() as f64;
@@ -329,7 +336,8 @@ mod tests {
         assert!(widest < 0.03);
     }
 
-    /// Steps with the orders 3, 7 and 21 make 21 kinds of slices, one less than the limit.
+    /// Tests steps with the orders 3, 7 and 21, which divide the slices into 21 kinds, one less
+    /// than the limit.
     #[test]
     fn kinds_of_slices_are_the_least_common_multiple_of_the_orders() {
         let law = PartitionDouble::new(21 * 1_009, 40).expect("in range");

@@ -12,9 +12,9 @@ use alloc::format;
 /// The law of filters with one uniform position in each of k slices of `bits / probes` bits. The
 /// first `bits mod probes` slices are one bit longer.
 ///
-/// The slices are independent, so the expected rate is the product of `1 - (1 - 1/size)^n` over
-/// them. For equal slices, this is the formula that Bloom gave (Burns' upper bound U). It is exact
-/// for these filters, and too high for the classic filter.
+/// The slices are independent, so the expected rate is the product of `1 - (1 - 1/size)^n` over all
+/// slices. For equal slices, this is the formula that Bloom gave (Burns' upper bound U). The
+/// product is exact for partitioned filters, and too high for classic filters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Partitioned {
     bits: u64,
@@ -50,7 +50,8 @@ impl Law for Partitioned {
         Variant::Partitioned.meets(self.bits, items, self.probes, rate, Some(hash_bits))
     }
 
-    /// The exact product of the slices' fills. There must be one count for each slice, in order.
+    /// The exact product of the fill ratios of the slices. `ones` has one count for each slice, in
+    /// order.
     fn fpr_at_fill(&self, ones: &[u64]) -> Result<Option<Fpr>> {
         if ones.len() != self.probes as usize {
             return out_of_range("ones", format!("a list of {}", ones.len()), format!("one count for each of the {} slices", self.probes));

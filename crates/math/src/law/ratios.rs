@@ -1,4 +1,4 @@
-//! Products of ratios, for rates that a filter's fill determines.
+//! Products of ratios, which give the rate of a filter whose fill is known.
 
 use super::inclusion::MAX_DIGITS;
 use crate::exact::dyadic::Dyadic;
@@ -9,24 +9,24 @@ use crate::{Error, Fpr, Result};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// A product of ratios `(numerator, denominator, power)`, each raised to its power. No ratio is
-/// above 1.
+/// A product of powers of ratios, each given as `(numerator, denominator, exponent)`. No ratio
+/// exceeds 1.
 #[derive(Clone, Debug)]
 pub(crate) struct Ratios(Vec<(u64, u64, u32)>);
 
 impl Ratios {
-    /// A product in which each ratio has the power 1.
+    /// Creates a product in which each ratio has the exponent 1.
     pub(crate) fn new(ratios: impl IntoIterator<Item = (u64, u64)>) -> Ratios {
         Ratios(ratios.into_iter().map(|(a, b)| (a, b, 1)).collect())
     }
 
-    /// A single ratio to a power.
+    /// Creates a single power of a ratio.
     pub(crate) fn power(numerator: u64, denominator: u64, exponent: u32) -> Ratios {
         Ratios(vec![(numerator, denominator, exponent)])
     }
 
-    /// The product as a bracket with a relative width of at most `2^-guard`. The product may be 0
-    /// or 1.
+    /// Returns a bracket of the product, with a relative width of at most `2^-guard`. The product
+    /// may be 0 or 1.
     pub(crate) fn enclosed(mut self, guard: u32) -> Result<Enclosure> {
         let whole = |word: u64| Dyadic { words: vec![word], exponent: 0 };
         if self.0.iter().any(|(a, _, _)| *a == 0) {
@@ -36,7 +36,7 @@ impl Ratios {
         if self.0.is_empty() { Ok(Enclosure { lower: whole(1), upper: whole(1) }) } else { self.enclose(guard) }
     }
 
-    /// The product as a rate. It may be 0 or 1.
+    /// Returns the product as a rate. The product may be 0 or 1.
     pub(crate) fn rate(mut self) -> Result<Fpr> {
         if self.0.iter().any(|(a, _, _)| *a == 0) {
             return Ok(Fpr::ZERO);

@@ -1,5 +1,5 @@
-//! The list of schemes. Each has a number in files, a name, a law and a layout, and the list says
-//! which guarantees are possible.
+//! The list of schemes. Each scheme has a number in files, a name, a law, a layout and the
+//! guarantees that it supports.
 
 use crate::error::out_of_range;
 use crate::law::{Blocked, Classic, InBlock, Law, Partitioned, Standard};
@@ -17,17 +17,17 @@ pub const BLOCK_BITS: u64 = 512;
 /// The largest number of probes per key in a block of [`SchemeId::Blocked`].
 pub const BLOCK_PROBES: u32 = 64;
 
-/// The end of the error message for a scheme of two hashes in a build without such schemes. It
-/// follows "must be".
+/// The end of the error message for a two-hash scheme if the crate was built without such schemes.
+/// The message continues after the words "must be".
 #[cfg(not(feature = "two-hash"))]
-pub(crate) const LEFT_OUT: &str = "one of independent positions, or the crate must be built with the feature `two-hash`";
+pub(crate) const LEFT_OUT: &str = "a scheme with independent positions, or the crate must be built with the feature `two-hash`";
 
-/// The list of schemes, each with its number in files and its name. There is only one list, so that
-/// no scheme can be forgotten.
+/// The list of schemes, each with its number in files and its name. A single list ensures that
+/// every scheme has all of these.
 macro_rules! schemes {
     ($($(#[$doc:meta])* $scheme:ident = $number:literal, $name:literal;)*) => {
-        /// A scheme: how a hash becomes positions. The discriminant is the scheme's number in
-        /// files.
+        /// A scheme: how a hash determines the positions of a key. The discriminant is the number
+        /// of the scheme in files.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         #[repr(u16)]
@@ -81,7 +81,7 @@ const _: () = {
     }
 };
 
-/// Where a key's positions are.
+/// Where the positions of a key are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -89,10 +89,11 @@ const _: () = {
 pub enum Layout {
     /// Anywhere in the filter.
     Spread,
-    /// All in one block, so that a lookup reads one cache line.
+    /// In a single block, so that a lookup reads one cache line.
     Lines,
-    /// [`Layout::Lines`] if it needs at most a tenth more bits than [`Layout::Spread`]. This value
-    /// is for targets only; a plan has one of the other two layouts.
+    /// Chooses [`Layout::Lines`] if it needs at most a tenth more bits than [`Layout::Spread`], and
+    /// otherwise [`Layout::Spread`]. Only a target can have this value; the plan has the layout
+    /// that was chosen.
     Auto,
 }
 
@@ -135,17 +136,16 @@ impl SchemeId {
         if self == SchemeId::Blocked { Some(BLOCK_BITS) } else { None }
     }
 
-    /// Returns the unit of sizes: a filter's number of bits must be a multiple of this number. It
-    /// is the number of bits of a block, or the number of probes if all slices must be equal. For
-    /// most schemes, it is 1.
+    /// Returns the required divisor of the number of bits: the number of bits of a block, the
+    /// number of probes if all slices must be equal, and otherwise 1.
     #[must_use]
     pub fn bits_unit(self, probes: u32) -> u64 {
         let slices = if self == SchemeId::PartitionDouble { probes.max(1).into() } else { 1 };
         self.block_bits().unwrap_or(slices)
     }
 
-    /// Returns the law of independent positions that the scheme follows. It is `None` for schemes
-    /// of two hashes and for blocks.
+    /// Returns the variant of the scheme, which has independent positions. The result is `None` for
+    /// two-hash schemes and for blocked filters.
     #[must_use]
     pub fn variant(self) -> Option<Variant> {
         match self {
@@ -199,7 +199,7 @@ impl SchemeId {
         }
     }
 
-    /// The law of a scheme of two hashes.
+    /// The law of a two-hash scheme.
     #[cfg(feature = "two-hash")]
     fn two_hash_law(self, bits: u64, probes: u32) -> Result<Box<dyn Law>> {
         if let Some(law) = self.double(bits, probes)? {
@@ -218,7 +218,8 @@ impl SchemeId {
         out_of_range("scheme", self, LEFT_OUT)
     }
 
-    /// The law as a [`Double`], for schemes of double hashing on one array.
+    /// Returns the law as a [`Double`], or `None` for schemes that are not double hashing on one
+    /// array.
     #[cfg(feature = "two-hash")]
     pub(crate) fn double(self, bits: u64, probes: u32) -> Result<Option<Double>> {
         let (step, offsets) = match self {

@@ -19,8 +19,8 @@ use core::str::FromStr;
 pub enum SetOp {
     /// OR: the result is exactly the filter of the union of the sets.
     Union,
-    /// AND: the result has the bits of the intersection of the sets, and additional bits that both
-    /// filters happen to have.
+    /// AND: the result has all bits of the filter of the intersection. It can have additional bits,
+    /// which different items have set in the two filters.
     Intersection,
 }
 
@@ -44,14 +44,14 @@ impl FromStr for SetOp {
     }
 }
 
-/// Returns the expected rate of the union or intersection of filters, for keys in none of their
-/// sets. The sets are disjoint and have these numbers of `items`.
+/// Returns the expected rate of a union or an intersection of filters. The rate is for keys that
+/// are in none of the sets. The sets are disjoint, and `items` lists their sizes.
 ///
-/// The union is the same as one filter that holds all items. For the intersection of standard
-/// filters, the rate is an average over the number of different positions of a query. So the rate
-/// is slightly higher than the product of the rates. With distinct or sliced positions, that number
-/// is fixed, and the rate is the product. The rate is exact, with ends that are at most two `f64`
-/// apart.
+/// A union has the rate of one filter that holds all items. For standard filters, the rate of an
+/// intersection is slightly higher than the product of the rates of the filters. The reason is that
+/// a query has a random number of distinct positions. With distinct or sliced positions, this
+/// number is fixed, and the rate of the intersection is equal to the product. The lower and the
+/// upper end of the result are at most two units in the last place apart.
 ///
 /// ```
 /// use truebloom_math::{Variant, sets};
@@ -109,11 +109,12 @@ pub struct SetSizes<T> {
     pub jaccard: T,
 }
 
-/// Returns point estimates from the numbers of set bits of two filters with the same bits, probes
-/// and seed, and of their OR. The method of moments gives the first three sizes. The others are
+/// Returns point estimates of the sizes of two sets, computed from the numbers of set bits of their
+/// filters and of the OR of these filters. The filters must have the same bits, probes and seed.
+/// The method of moments gives the sizes of both sets and of the union. The other sizes are
 /// computed from these three.
 ///
-/// A size is `None` if a full filter does not determine it. Two empty sets have a similarity of 1.
+/// A size is `None` if it depends on a filter that is full. Two empty sets have a similarity of 1.
 /// Negative estimates, which random errors can cause, are replaced by 0. The estimates are not
 /// corrected for bias; for sizes with a confidence, use [`intervals`]. For the partitioned filter,
 /// the slices must be equal.
@@ -152,7 +153,7 @@ fn check_counts(bits: u64, ones_a: u64, ones_b: u64, ones_union: u64) -> Result<
     Ok(())
 }
 
-/// The number of items that would set `ones` bits on average, or `None` for a full filter.
+/// The number of items that sets `ones` bits on average, or `None` if all bits are set.
 fn estimate(variant: Variant, bits: u64, probes: u32, ones: u64) -> Result<Option<f64>> {
     let k = u64::from(probes);
     if variant == Variant::Partitioned && !bits.is_multiple_of(k) {
@@ -176,12 +177,12 @@ fn estimate(variant: Variant, bits: u64, probes: u32, ones: u64) -> Result<Optio
     Ok(Some(ln_empty / ln_empty_after_one))
 }
 
-/// A closed interval for a number of items. For a full filter, it has no upper end.
+/// A closed interval for a number of items. The interval has no upper end if the filter is full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interval {
     /// The lower end.
     pub lower: u64,
-    /// The upper end, or `None` if there is no bound.
+    /// The upper end, or `None` if there is none.
     pub upper: Option<u64>,
 }
 
@@ -194,15 +195,16 @@ pub struct Bounds {
     pub upper: f64,
 }
 
-/// Returns intervals for all sizes that belong to two sets, computed from intervals for |A|, |B|
-/// and |A or B|.
+/// Returns intervals for the sizes that describe two sets, computed from intervals for |A|, |B| and
+/// |A or B|.
 ///
 /// For a confidence of c, give each of the three intervals the confidence `1 - (1-c)/3`. Then all
-/// three hold with probability at least c, and so do all seven intervals of the result. The result
-/// is conservative, because the union bound ignores the dependence of the three counts. First, the
-/// three intervals are narrowed by a relation that holds for any two sets,
-/// `max(|A|, |B|) <= |A or B| <= |A| + |B|`. This costs no confidence. If an interval becomes
-/// empty, at least one of the three does not contain the true size, and the result is `None`.
+/// three intervals hold with probability at least c, and so do all seven intervals of the result.
+/// The result is conservative, because the union bound ignores that the three counts depend on each
+/// other. First, the three intervals are narrowed by the relation
+/// `max(|A|, |B|) <= |A or B| <= |A| + |B|`. Narrowing the intervals does not reduce the
+/// confidence. If an interval becomes empty, at least one of the three does not contain the true
+/// size, and the result is `None`.
 ///
 /// ```
 /// use truebloom_math::sets::{Interval, intervals};

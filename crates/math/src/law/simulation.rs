@@ -1,5 +1,5 @@
-//! Simulations with ideal hashes, for rates that no law gives. Filters are filled, and new keys are
-//! queried.
+//! Simulations with ideal hashes, for rates that no law gives. A simulation fills filters and
+//! queries new keys.
 
 use crate::exact::power::power;
 pub use crate::exact::random::SplitMix64;
@@ -8,10 +8,11 @@ use crate::{Fpr, Method, binomial};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// How a key chooses its positions.
+/// A rule by which a key chooses its positions.
 pub trait Positions {
-    /// Calls `all` with the positions of a key, until `all` returns false. The random words of the
-    /// key come from `word`. Returns true if `all` never returned false.
+    /// Calls `all` with each position of a random key, until `all` returns false. The key consists
+    /// of the random words that `word` returns. Returns whether `all` returned true for every
+    /// position.
     fn every(&self, word: &mut impl FnMut() -> u64, all: impl FnMut(u64) -> bool) -> bool;
 }
 
@@ -19,7 +20,7 @@ pub trait Positions {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Simulation {
-    /// The number of filters. Each was filled with its own random words.
+    /// The number of filters. Each filter is filled with its own random words.
     pub filters: u64,
     /// The number of keys that were queried, over all filters.
     pub queries: u64,
@@ -34,23 +35,24 @@ pub struct Simulation {
 }
 
 impl Simulation {
-    /// Simulates this many filters of `bits` bits. Each is filled with `items` keys and queried
-    /// with `each` other keys. The random words come from SplitMix64 with this `seed`.
+    /// Simulates `filters` filters of `bits` bits. Each filter is filled with `items` keys and
+    /// queried with `each` other keys. The random words come from SplitMix64 with this `seed`.
     pub fn run(positions: &impl Positions, bits: u64, items: u64, filters: u64, each: u64, seed: u64) -> Simulation {
         let mut words = vec![0; bits.div_ceil(64) as usize];
         let hits: Vec<u64> = (0..filters).map(|number| hits(positions, &mut words, items, each, seed ^ mix(number + 1))).collect();
         Simulation::of(&hits, each)
     }
 
-    /// Computes the interval for the expected rate. Queries of one filter share its bits, so only
-    /// filters are independent. The interval is the mean of the filters' rates plus or minus three
-    /// standard errors (Student's 99% point for 16 filters is 2.95). It is at least as wide as the
-    /// binomial interval of all queries, which matters if the filters' rates are nearly equal.
+    /// Computes the result and the interval for the expected rate. Queries of one filter share its
+    /// bits, so only filters are independent. The interval is the mean of the filters' rates plus
+    /// or minus three standard errors (Student's 99% point for 16 filters is 2.95). The interval is
+    /// at least as wide as the binomial interval of all queries, which matters if the filters'
+    /// rates are nearly equal.
     ///
-    /// If all filters, or all except a few, have the same share of hits, the standard error says
-    /// nothing about rare cases. Then the interval allows for other filters with any share of hits.
-    /// Their probability is at most the 99% Clopper-Pearson bound for the small number of such
-    /// filters that occurred.
+    /// If all or nearly all filters have the same number of hits, the standard error says nothing
+    /// about rare cases. In this case, the interval allows for rare filters with any share of hits.
+    /// The probability of such a filter is at most the 99% Clopper-Pearson bound for the small
+    /// number of them that occurred.
     pub(crate) fn of(hits: &[u64], each: u64) -> Simulation {
         let (filters, total) = (hits.len() as u64, hits.iter().sum::<u64>());
         let queries = filters * each;
@@ -75,7 +77,8 @@ impl Simulation {
     }
 }
 
-/// If fewer filters than this differ from the others, the standard error is not used.
+/// The standard error is used only if at least this many filters differ from the most frequent
+/// number of hits.
 const FEW: u64 = 30;
 
 /// The most frequent number of hits, and the number of filters that have it.

@@ -1,5 +1,5 @@
-//! The rate of the partitioned filter: a product over slices, in whole numbers whose rounding
-//! errors are counted.
+//! The rate of the partitioned filter: a product over slices, computed in fixed-point arithmetic
+//! with counted rounding errors.
 
 use super::inclusion::{MAX_DIGITS, MAX_WORK};
 use crate::exact::enclosure::{Enclose, Enclosure};
@@ -9,9 +9,9 @@ use crate::{Error, Result};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// A filter of `k` slices. An item draws one position in each. The rate is the product over slices
-/// of `1 - (1 - 1/size)^n`. It is exact for slices of any sizes, because the slices are independent
-/// and each has `n` throws.
+/// A filter of `k` slices. An item sets one random bit in each slice. The rate is the product over
+/// slices of `1 - (1 - 1/size)^n`. The product is exact for slices of any sizes, because the slices
+/// are independent and each has `n` throws.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Slices {
     pub(crate) bits: u64,
@@ -20,8 +20,8 @@ pub(crate) struct Slices {
 }
 
 impl Slices {
-    /// The sizes as `(size, number of slices)`. The first `bits mod probes` slices are one bit
-    /// longer.
+    /// The two sizes of slices, as `(size, number of slices)`. The first `bits mod probes` slices
+    /// are one bit longer.
     pub(crate) fn sizes(&self) -> [(u64, u32); 2] {
         let probes = u64::from(self.probes);
         let longer = (self.bits % probes) as u32;
@@ -30,9 +30,9 @@ impl Slices {
 }
 
 impl Enclose for Slices {
-    /// For each size, the power `(1 - 1/size)^n` is at most `2n` units too low, so its complement
-    /// is in an interval of `2n` units. Raising both ends to the number of slices loses up to
-    /// `count` more units at each end; at the upper end, they are added again.
+    /// For each size, the power `(1 - 1/size)^n` is at most `2n` units of the last place too low,
+    /// so its complement is known to within `2n` units. Raising both ends to the power `count`
+    /// loses up to `count` more units at each end, which are added again at the upper end.
     fn attempt(&self, limbs: usize) -> Result<Enclosure> {
         let mut product = Product::new(limbs);
         let mut ends: Option<[Vec<u64>; 2]> = None;

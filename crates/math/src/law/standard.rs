@@ -12,8 +12,8 @@ use alloc::format;
 /// hash functions follows this law.
 ///
 /// The expected rate is `E[(X/m)^k]`, where `X` is the number of set bits after `nk` throws; see
-/// Burns (56) and Grandi (9). The textbook's `(1 - (1 - 1/m)^(nk))^k` (Lehr) is the power of the
-/// mean fill. So it is too low, except with one probe or one throw.
+/// Burns (56) and Grandi (9). The textbook formula `(1 - (1 - 1/m)^(nk))^k` (Lehr) is the k-th
+/// power of the mean fill. The textbook formula is too low, except with one probe or one throw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standard {
     bits: u64,
@@ -24,7 +24,8 @@ impl Standard {
     /// Creates the law of filters of this size.
     ///
     /// # Errors
-    /// Fails if bits or probes are out of range. There may be more probes than bits.
+    /// Fails if bits or probes are out of range. The number of probes may exceed the number of
+    /// bits.
     pub fn new(bits: u64, probes: u32) -> Result<Standard> {
         Variant::Standard.check(bits, probes)?;
         Ok(Standard { bits, probes })
@@ -49,7 +50,7 @@ impl Law for Standard {
         Variant::Standard.meets(self.bits, items, self.probes, rate, Some(hash_bits))
     }
 
-    /// The rate `(ones / bits)^probes`. This rate is exact, because a new key's positions are
+    /// The rate `(ones / bits)^probes`. The result is exact, because the positions of a new key are
     /// independent of the set bits (Lehr; Dozier, Salamatian and Rubenstein).
     fn fpr_at_fill(&self, ones: &[u64]) -> Result<Option<Fpr>> {
         let ones = single_count(ones, self.bits)?;
@@ -62,7 +63,7 @@ impl Law for Standard {
     }
 }
 
-/// The single count of a filter without slices.
+/// Checks that there is one count, which is at most `bits`, and returns the count.
 pub(super) fn single_count(ones: &[u64], bits: u64) -> Result<u64> {
     match ones {
         [ones] if *ones <= bits => Ok(*ones),

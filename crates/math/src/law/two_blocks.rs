@@ -1,15 +1,16 @@
-//! The probability that two queries of different blocks of one filter both pass.
+//! The mean product of the rates in two different blocks of a filter, which is the probability that
+//! two queries of different blocks both pass.
 //!
-//! An item leaves j given bits of one block and l bits of another empty with probability
+//! An item leaves j given bits of one block and l given bits of another empty with probability
 //! `1 - (2 - a_j - a_l) / B` ([`Items::Blocked`]), so
 //!
 //! ```text
 //! E[f_1 f_2] = sum over j, l of (-1)^(j + l) c_j c_l ((B - 2 + a_j + a_l) / B)^n
 //! ```
 //!
-//! This is slightly below `f^2`, because the blocks share the items. Errors are counted in whole
-//! units, as in [`super::inclusion`]. Each term here is a product of two coefficients, so their
-//! errors count twice.
+//! The result is slightly below `f^2`, where f is the expected rate, because the two blocks share
+//! the items. Errors are counted in units of the last place, as in [`super::inclusion`]. Each term
+//! contains a product of two coefficients, so the errors of the coefficients count twice.
 
 use super::inclusion::{Bases, InBlock, Inclusion, Items, MAX_DIGITS, MAX_WORK, Query};
 use crate::exact::enclosure::{Enclose, Enclosure};
@@ -19,7 +20,8 @@ use crate::{Error, Result};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Two queries of different blocks. The law must have at least two blocks and at least one item.
+/// Two queries of different blocks of one filter. The law must have at least two blocks and at
+/// least one item.
 pub(crate) struct TwoBlocks(pub(super) Inclusion);
 
 impl TwoBlocks {
@@ -30,15 +32,17 @@ impl TwoBlocks {
         }
     }
 
-    /// The largest error of the whole sum, divided by `4^k`, in either direction, in units.
+    /// The largest error, in either direction, of the whole sum divided by `4^k`, in units of the
+    /// last place.
     ///
-    /// The coefficients `q_j = c_j / 2^k` are together too low by `(k + 2)^2` before the falling
-    /// factors. These factors make each coefficient too low by at most `j + 1` more, so all
-    /// coefficients together are too low by less than `2 (k + 2)^2`. The sum of the coefficients is
-    /// at most 1. So the sum of the products `q_j q_l` is too low by at most `4 (k + 2)^2`, plus
-    /// one unit for each product. A base is too low by the errors of two `a`, `2 (2k - 1)` units,
-    /// divided by B, plus one: at most 2k units. Its power is too low by `(2k + 1) n`. The products
-    /// are a weighted mean of such powers, and each product adds one unit again.
+    /// Before the falling factors, the coefficients `q_j = c_j / 2^k` together are at most
+    /// `(k + 2)^2` units too low. The falling factors add an error of at most `j + 1` to each
+    /// coefficient, so all coefficients together are less than `2 (k + 2)^2` units too low. The sum
+    /// of the coefficients is at most 1. So the sum of the products `q_j q_l` is at most
+    /// `4 (k + 2)^2` units too low, plus one unit for each product. A base is at most 2k units too
+    /// low: the errors of two `a`, which are `2 (2k - 1)` units, are divided by B, and the division
+    /// adds one unit. The n-th power of a base is at most `(2k + 1) n` units too low. The sum is a
+    /// weighted mean of such powers, and each of its products adds one more unit.
     fn error(&self) -> u128 {
         let k = u128::from(self.0.probes);
         6 * (k + 2) * (k + 2) + self.0.empty_error()
@@ -145,7 +149,8 @@ mod tests {
         law.iter().zip(0..).map(|(chance, d)| chance * pow(ratio(d, bits), probes as usize)).sum()
     }
 
-    /// The sum over the loads of both blocks, which are multinomial.
+    /// The exact value, as a sum over the loads of both blocks, which have a multinomial
+    /// distribution.
     fn truth(blocks: u64, bits: u64, probes: u32, items: u64) -> BigRational {
         let rates: Vec<BigRational> = (0..=items).map(|load| in_block(bits, probes, load)).collect();
         let choose = |n: u64, k: u64| (0..k).fold(BigRational::one(), |c, i| c * ratio(n - i, i + 1));

@@ -1,6 +1,6 @@
-//! Rates of progressions (positions `h1 + i h2 + f(i)`) for which no proven bracket is narrow
-//! enough. If a simulation is cheap, it gives the rate; otherwise the first-order term does. The
-//! rate's method says which of the two it is.
+//! Rates of progressions (positions `h1 + i h2 + f(i)`) for laws without a sufficiently narrow
+//! proven bracket. The rate is simulated if that is cheap; otherwise it is the first-order
+//! approximation. The method of the rate says which of them it is.
 
 use super::{EQUAL_HASHES, Floor};
 use crate::exact::double::DoubleDouble;
@@ -22,18 +22,18 @@ pub(super) struct Progression {
     pub(super) slices: bool,
 }
 
-/// The largest number of steps of a simulation. They take some tenths of a second.
+/// The largest number of steps of a simulation. This many steps take some tenths of a second.
 const STEPS: u64 = 40_000_000;
 
-/// The largest filter that is simulated, in bits. It takes four megabytes.
+/// The largest filter that is simulated, in bits. Such a filter takes four megabytes.
 const MOST_BITS: u64 = 1 << 25;
 
-/// The number of filters in a simulation. Fewer than 32 would not show how much the rates of
-/// filters differ.
+/// The number of filters in a simulation. With fewer than 32 filters, the simulation would not show
+/// how much their rates differ.
 const FILTERS: core::ops::RangeInclusive<u64> = 32..=4_000;
 
-/// The smallest number of hits. With fewer hits, a simulation gives the rate to 30% at best, which
-/// is too coarse.
+/// The smallest number of hits for which a simulation is used. With fewer hits, the precision of
+/// the rate would be 30% at best.
 const FEWEST_HITS: u64 = 100;
 
 impl Progression {
@@ -41,8 +41,8 @@ impl Progression {
         if self.slices { self.modulus.saturating_mul(self.offsets.len() as u64) } else { self.modulus }
     }
 
-    /// A simulated rate, or `None` if the simulation takes too long or has too few hits. The result
-    /// is always the same for the same law.
+    /// A simulated rate, or `None` if the simulation takes too long or has too few hits. For the
+    /// same law, the simulation always gives the same rate.
     fn simulated(&self, items: u64) -> Option<Fpr> {
         let probes = self.offsets.len() as u64;
         let filling = items.saturating_mul(probes).saturating_add(self.bits() / 64);
@@ -61,11 +61,11 @@ impl Progression {
         (found.hits >= FEWEST_HITS).then(|| found.fpr())
     }
 
-    /// The exact rate of an array that is so small that all its states can be counted. A filter
-    /// covers the positions T of a key with probability
-    /// `sum over U in T of (-1)^|U| P(a key avoids U)^items`, which is computed in pairs of `f64`.
-    /// The result is `None` for more than [`MOST_COUNTED`] bits, for too many items, and for rates
-    /// so small that the cancellation in the sum would be visible.
+    /// Returns the exact rate of an array that is so small that all its states can be enumerated.
+    /// The probability that a filter covers the positions T of a key is
+    /// `sum over U in T of (-1)^|U| P(a key avoids U)^items`, which is computed in double-double
+    /// arithmetic (pairs of `f64`). Returns `None` if there are more than [`MOST_COUNTED`] bits or
+    /// too many items, or if the rate is so small that cancellation in the sum would cost digits.
     fn counted(&self, items: u64) -> Option<Fpr> {
         if self.bits() > MOST_COUNTED || items > MOST_COUNTED_ITEMS {
             return None;
@@ -108,11 +108,11 @@ impl Progression {
         Some(Fpr { method: Method::Exact, ..fpr })
     }
 
-    /// A bracket that is proven for every progression. The share of pairs that hit a position is at
-    /// most the sum over all probes, and at least that sum minus the pairs for which two probes
-    /// coincide. The probability that all positions are hit is at most the probability that one
-    /// position is hit. It is at least 1 minus the sum of the probabilities that a position is
-    /// empty.
+    /// A proven bracket of the rate of any progression. The share of hash pairs that hit a given
+    /// position is at most the sum over all probes. The share is at least that sum minus the share
+    /// of pairs for which two probes coincide. The probability that all positions are hit is at
+    /// most the probability that one position is hit. It is at least 1 minus the sum, over all
+    /// positions, of the probability that the position is empty.
     fn union_bounds(&self, items: u64) -> Fpr {
         let (n, m, k) = (items as f64, self.modulus as f64, self.offsets.len() as u64);
         let probes = k as f64;
@@ -126,10 +126,11 @@ impl Progression {
         Fpr::bound((1.0 - probes * empty(least) - ROUNDING).max(0.0), (1.0 - empty(most) + ROUNDING).min(1.0))
     }
 
-    /// The first of these that applies: the exact rate, if states can be counted; the proven
-    /// bracket, if its ends are within a factor of two; a simulation, limited to the bracket; the
-    /// bracket with an approximate value. If the bracket says almost nothing, the method names the
-    /// approximation of the value: the first order, or the limit plus the law's floors.
+    /// Returns the first of these that applies: the exact rate, if all states can be enumerated;
+    /// the proven bracket, if its ends are within a factor of two; a simulated rate, limited to the
+    /// bracket; the bracket with an approximate value. If the bracket says almost nothing, the
+    /// method of the result is that of its value: the first-order approximation, or the limit of
+    /// the rate plus the law's floors.
     pub(super) fn best(&self, items: u64, proven: Option<Fpr>, first_order: Option<f64>, floors: &[Floor]) -> Fpr {
         if let Some(exact) = self.counted(items) {
             return exact;
@@ -158,16 +159,16 @@ impl Progression {
     }
 }
 
-/// The largest number of bits for which states are counted. There are then about four thousand
-/// states.
+/// The largest number of bits for which all states are enumerated. Such an array has about four
+/// thousand states.
 const MOST_COUNTED: u64 = 12;
 
-/// The largest number of items for which states are counted. The error of a power then stays below
-/// 2^-80.
+/// The largest number of items for which all states are enumerated. For this many items, the error
+/// of a power is below 2^-80.
 const MOST_COUNTED_ITEMS: u64 = 1_000_000;
 
-/// The lowest rate for which states are counted. The sum has 2^12 terms with errors up to 2^-80, so
-/// rates of 1e-3 or more keep all digits of an `f64`.
+/// The lowest rate for which enumerating all states is precise enough. The sum has 2^12 terms with
+/// errors up to 2^-80, so rates of at least 1e-3 have the full precision of an `f64`.
 const LEAST_COUNTED: f64 = 1e-3;
 
 /// Replaces each `table[T]` by the sum of `table[U]` over the subsets U of T.
@@ -188,23 +189,24 @@ fn power(base: DoubleDouble, exponent: u64) -> DoubleDouble {
     })
 }
 
-/// A margin for a few roundings of numbers up to 1, and of an exponent.
+/// A relative margin that covers a few roundings of numbers up to 1, and of an exponent.
 const ROUNDING: f64 = 1e-9;
 
-/// If a bracket's upper end is this many times the value, the bracket says nothing about the value.
+/// If the upper end of a bracket exceeds the value by this factor, the bracket says nothing about
+/// the value.
 const FAR: f64 = 1_000.0;
 
 impl Positions for Progression {
-    /// Draws a position as a word times the modulus, shifted. The position deviates from uniform by
-    /// `modulus / 2^64`, which is below 2^-39 in all simulations.
+    /// Draws each position as the high half of the product of a random word and the modulus. The
+    /// position deviates from uniform by `modulus / 2^64`, which is below 2^-39 in all simulations.
     fn every(&self, word: &mut impl FnMut() -> u64, all: impl FnMut(u64) -> bool) -> bool {
         self.walk(|m| ((u128::from(word()) * u128::from(m)) >> 64) as u64, all)
     }
 }
 
 impl Progression {
-    /// Calls `all` with the positions of a key, until `all` returns false. `below` draws the first
-    /// position and the step.
+    /// Calls `all` with each position of a key, until `all` returns false. `below` draws the first
+    /// position and the step of the key.
     fn walk(&self, mut below: impl FnMut(u64) -> u64, mut all: impl FnMut(u64) -> bool) -> bool {
         let m = self.modulus;
         let (mut at, step) = (below(m), self.least_step + below(m - self.least_step));
@@ -224,8 +226,9 @@ mod tests {
     use crate::law::double::{Double, Offsets, Step};
     use crate::law::{Law, PartitionDouble};
 
-    /// Compares simulated intervals with exact rates. One of 24 independent intervals of 99% may
-    /// miss. (Two miss with probability 2.4%; the seed is fixed.)
+    /// Compares the intervals of simulations with exact rates. The test allows one of 24
+    /// independent 99% intervals to miss. (Two would miss with probability 2.4%; the seed is
+    /// fixed.)
     #[test]
     fn simulations_agree_with_the_exact_rates() {
         let mut missed = Vec::new();
@@ -275,9 +278,9 @@ mod tests {
         assert!(found.lower > 0.999 && found.method == Method::Bound);
     }
 
-    /// Compares counted states with the law for few probes, to the last digits. It also tests cases
-    /// for which the law has no answer. For the first of them, a simulation of 4,000 filters, which
-    /// all gave the same answers, had the interval [0.999834, 1].
+    /// Compares enumerated states with the exact law for few probes, to the last digits. Also tests
+    /// cases in which the law has no exact rate. For the first of these cases, a simulation of
+    /// 4,000 filters, all with the same number of hits, gave the interval [0.999834, 1].
     #[test]
     fn small_arrays_are_counted() {
         let many = Double::new(5, 143, Step::Any, Offsets::Linear).and_then(|law| law.fpr(5)).expect("in range");
@@ -295,8 +298,8 @@ mod tests {
         assert!((counted.value / exact.value - 1.0).abs() < 4e-16, "{counted:?} {exact:?}");
     }
 
-    /// Tests filters that all, or nearly all, have the same number of hits. Their interval must
-    /// allow for cases that did not occur.
+    /// Tests the intervals for filters that all, or nearly all, have the same number of hits. Such
+    /// an interval must allow for cases that did not occur.
     #[test]
     fn filters_that_agree_leave_room_for_others() {
         let of = |hits: &[u64]| Simulation::of(hits, 10);
@@ -310,8 +313,8 @@ mod tests {
         assert!(few.lower < 0.998_2 && few.lower > 0.997 && few.upper == 1.0, "{few:?}");
     }
 
-    /// Compares the bounds that hold for every progression with counted states. The bounds always
-    /// contain the exact rate, and are sometimes above 0 and below 1.
+    /// Compares the bounds for any progression with enumerated states. The bounds always contain
+    /// the exact rate, and are sometimes above 0 and below 1.
     #[test]
     fn union_bounds_enclose_counted_rates() {
         let (mut lower, mut upper) = (0, 0);

@@ -1,7 +1,8 @@
-//! The law of the standard filter if there are too many throws for a recurrence over single throws.
-//! Each probability is a contour integral on a circle through its saddle point.
+//! The law of the standard filter, for numbers of throws that are too large for a recurrence over
+//! single throws. Each probability is a contour integral on a circle through its saddle point.
 //!
-//! Burns (5) is `P(X = x) = C(m, x) N! / m^N [w^N] (e^w - 1)^x`. On the circle of radius r, this is
+//! Burns (5) is `P(X = x) = C(m, x) N! / m^N [w^N] (e^w - 1)^x`. On the circle of radius r, this
+//! probability is
 //!
 //! ```text
 //! P(X = x) = C(m, x) N! / m^N  (e^r - 1)^x r^(-N) I,    I = 1/(2 pi) integral of ((e^w - 1) / (e^r - 1))^x e^(-iNt) dt,  w = r e^(it)
@@ -12,7 +13,7 @@
 //! variables, so the sum has no cancellation. The factor before I has exponents as large as
 //! `N ln m` that nearly cancel, so it is computed from logarithms of thirty digits. I is computed
 //! by the trapezoid rule with T points on the circle. This sum is exactly the total probability of
-//! N, N +- T, N +- 2T, ... With T at ten standard deviations, all terms except the first are below
+//! N, N +- T, N +- 2T, ... If T is ten standard deviations, all terms except the first are below
 //! 1e-18 of the first.
 //!
 //! The method is *validated*, not proven: the tail of the sum of Poisson variables bounds the error
@@ -23,7 +24,7 @@ use crate::exact::power::power;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The largest number of throws or bits. For more, even thirty digits are not enough.
+/// The largest number of throws or bits. Beyond this limit, even thirty digits are not enough.
 pub(crate) const MAX_THROWS: u128 = 1 << 53;
 
 /// Bernoulli numbers `B_2, B_4, .. B_30` as fractions.
@@ -48,7 +49,7 @@ const BERNOULLI: [(f64, f64); 15] = [
 /// The number of terms in the expansion of the integrand at its saddle point.
 const ORDERS: usize = 26;
 
-/// The values that all x of one law share.
+/// The values that all probabilities of one law share.
 #[derive(Clone, Debug)]
 pub(crate) struct Contour {
     bits: u64,
@@ -277,8 +278,8 @@ fn beyond_linear(u: f64) -> (f64, f64) {
     (-2.0 * half * half, imaginary)
 }
 
-/// The function `ln((e^z - 1) / (e^r - 1))` without its first two terms in t. For r below 1, it is
-/// computed from its [`powers`] of z.
+/// The function `ln((e^z - 1) / (e^r - 1))` without its first two terms in t. For r below 1, the
+/// function is computed from the [`powers`] of z.
 fn small_circle(powers: &[(f64, f64)], t: f64) -> (f64, f64) {
     powers.iter().fold((0.0, 0.0), |sum, &(coefficient, power)| {
         let (real, imaginary) = beyond_linear(power * t);

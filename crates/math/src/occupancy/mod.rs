@@ -1,8 +1,8 @@
 //! The distributions of the number of set bits.
 //!
 //! Items are thrown at `m` bits, as single positions or as committees (sets of distinct positions).
-//! X is the number of bits that are hit. It determines a filter's fill, its rate and every estimate
-//! from its bits. [`Occupancy`] is the law of X, for these filters:
+//! X is the number of bits that are hit. X determines a filter's fill, its rate and every estimate
+//! that is computed from its bits. [`Occupancy`] is the law of X, for these filters:
 //!
 //! | law | the papers' name | constructor |
 //! |---|---|---|
@@ -13,16 +13,16 @@
 //!
 //! *Why each of these X is a sum of independent Bernoulli variables.* Let `F(z) = E[z^X]` and write
 //! `F(1 + z) = sum_j C(m,j) a_j z^j`. Here `a_j` is the probability that `j` given bits are all
-//! hit. Intersecting with an independent set multiplies the `a_j`. This is the composition of Schur
-//! (1914) and Szegő (1922): if both factors have only real roots, and those of one factor all have
-//! the same sign, the result has only real roots. A single committee has `F(z) = z^k`, so all roots
-//! of `F(1 + z)` are -1. A polynomial with non-negative coefficients that has only real roots has
-//! none above 0, so the composition can be repeated. Taking complements turns `F(z)` into
-//! `z^m F(1/z)`. A union is the complement of an intersection of complements. A department (a group
-//! of committees whose hits count together) is a union. So all roots are real and at most 0, which
-//! means that X is a sum of independent Bernoulli variables. It follows that its probabilities are
-//! log-concave, and that the tail bounds of Bennett and of Berry and Esseen hold with the exact
-//! mean and variance.
+//! hit. If a random set is intersected with an independent one, the `a_j` of both are multiplied.
+//! This is the composition of Schur (1914) and Szegő (1922): if both factors have only real roots,
+//! and those of one factor all have the same sign, the result has only real roots. A single
+//! committee has `F(z) = z^k`, so all roots of `F(1 + z)` are -1. A polynomial with non-negative
+//! coefficients that has only real roots has none above 0, so the composition can be repeated.
+//! Taking complements turns `F(z)` into `z^m F(1/z)`. A union is the complement of an intersection
+//! of complements. A department (a group of committees whose hits count together) is a union. So
+//! all roots are real and at most 0, which means that X is a sum of independent Bernoulli
+//! variables. It follows that its probabilities are log-concave, and that the tail bounds of
+//! Bennett and of Berry and Esseen hold with the exact mean and variance.
 
 pub(crate) mod contour;
 mod moments;
@@ -65,8 +65,8 @@ pub(crate) struct Committees {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Occupancy {
     bits: u64,
-    /// The departments: X counts the bits that are hit in every one of them. Within a department,
-    /// the sizes differ and no count is 0.
+    /// The departments: The departments: X counts the bits that are hit in every department. Within
+    /// a department, all committees of one size are merged, and no count is 0.
     departments: Vec<Vec<Committees>>,
 }
 
@@ -83,8 +83,8 @@ impl Occupancy {
         Ok(Occupancy { bits, departments: vec![merged(&committees)] })
     }
 
-    /// Creates the law of the number of set bits in a classic filter: `items` committees of
-    /// `probes` distinct bits.
+    /// Creates the law of the number of set bits in a classic filter, in which each of `items`
+    /// items sets `probes` distinct bits.
     ///
     /// # Errors
     /// Fails if bits or probes are out of range, or probes exceed bits.
@@ -94,10 +94,10 @@ impl Occupancy {
         Ok(Occupancy { bits, departments: vec![merged(&committees)] })
     }
 
-    /// Creates the law of the number of bits that at least one of several committees hits. The
-    /// committees are given as `(size, count)`: Burns (18)-(23).
+    /// Creates the law of the number of bits that at least one of several committees hits. Each
+    /// entry `(size, count)` stands for `count` committees of `size` bits. See Burns (18)-(23).
     ///
-    /// For counts of 0 or an empty list, no bit is hit.
+    /// If the list is empty or all counts are 0, no bit is hit.
     ///
     /// # Errors
     /// Fails if bits are out of range, or a size is 0 or above bits.

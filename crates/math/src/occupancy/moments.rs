@@ -104,8 +104,9 @@ impl Occupancy {
         finite((0..u64::from(order)).fold(hit, |product, i| product * self.bits.saturating_sub(i) as f64), order)
     }
 
-    /// Returns the moment `E[C(X, r)]` for an order r from 1 to 1,000. It is the factorial moment
-    /// divided by `r!`. The relative error is below `2e-15 (r + 2)`. See Burns (33) and (36).
+    /// Returns the moment `E[C(X, r)]` for an order r from 1 to 1,000. This is the factorial moment
+    /// of order r, divided by `r!`. The relative error is below `2e-15 (r + 2)`. See Burns (33) and
+    /// (36).
     ///
     /// # Errors
     /// Fails if the moment is too large for an `f64`, or takes too much work.
@@ -166,8 +167,8 @@ impl AllHit<'_> {
 }
 
 /// The probabilities `g_1 .. g_last` that j given bits stay empty:
-/// `prod_i (C(m-j, k_i) / C(m, k_i))^(c_i)`. Each is at most [`empty_error`] units too low. This
-/// also holds for those that are rounded to 0.
+/// `prod_i (C(m-j, k_i) / C(m, k_i))^(c_i)`. Each probability is at most [`empty_error`] units too
+/// low. This bound also holds for the probabilities that are rounded to 0.
 fn empties(bits: u64, committees: &[Committees], last: u32, limbs: usize) -> Vec<Vec<u64>> {
     let mut product = Product::new(limbs);
     let mut all: Vec<Vec<u64>> = Vec::new();
@@ -196,8 +197,8 @@ fn empties(bits: u64, committees: &[Committees], last: u32, limbs: usize) -> Vec
     all
 }
 
-/// The error of the `g_j` in units. The base is too low by at most one unit per ratio, so by at
-/// most `last`. The power with count c is then too low by at most `(last + 1) c`. The error of a
+/// The error of the `g_j` in units. The base is too low by at most one unit for each of its at most
+/// `last` ratios. The power with count c is then too low by at most `(last + 1) c`. The error of a
 /// product of two numbers below 1 is at most the sum of both errors, plus one.
 fn empty_error(committees: &[Committees], last: u32) -> u128 {
     committees.iter().map(|c| (u128::from(last) + 1).saturating_mul(c.count).saturating_add(1)).fold(0, u128::saturating_add)
@@ -209,7 +210,7 @@ fn check_cost(committees: &[Committees], order: u32, bits: f64) -> Result<()> {
     let steps: f64 = committees.iter().map(|c| 2.0 * f64::from(128 - c.count.leading_zeros())).sum();
     let work = f64::from(order) * (steps * limbs * limbs + 10.0 * limbs);
     if bits < MAX_DIGITS && work < MAX_WORK {
-        return work::spend("the moments of a law of set bits", work + 20.0 * f64::from(order) * steps);
+        return work::spend("the moments of the number of set bits", work + 20.0 * f64::from(order) * steps);
     }
     Err(Error::TooCostly { probes: order, digits: bits.min(1e18) as u64 })
 }
@@ -332,8 +333,8 @@ impl Enclose for Spread<'_> {
     }
 
     /// Checks that the variance is not too small. In a very full filter, the variance is below the
-    /// range of `f64`. Divided by m^2, it rounds to 0 if it is below 2^-1074; the digits of the
-    /// requested precision are added to this limit.
+    /// range of `f64`. The variance divided by m^2 is rounded to 0 if it is below 2^-1074; the
+    /// digits of the requested precision are added to this limit.
     fn check_cost(&self, bits: f64) -> Result<()> {
         if bits < FAR_DIGITS as f64 {
             return self.law.departments.iter().try_for_each(|committees| check_cost(committees, 2, bits));

@@ -1,5 +1,5 @@
-//! The probabilities of numbers of set bits: of one number, of every number, or of all numbers that
-//! are not negligibly rare. Also sums of such probabilities.
+//! The probabilities of numbers of set bits (one number, every number, or all numbers whose
+//! probability is not negligible), and sums of such probabilities.
 
 use super::Occupancy;
 use super::contour::Contour;
@@ -10,8 +10,8 @@ use crate::{Method, Result};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// With up to this many throws, the standard law is computed by a recurrence, throw by throw. With
-/// more, contour integrals are faster.
+/// The largest number of throws for which the standard law is computed by a recurrence, throw by
+/// throw. For more throws, contour integrals are faster.
 pub(super) const WALKED_THROWS: u128 = 256;
 
 /// The largest number of terms of a recurrence in pairs of `f64`; this takes a second or two.
@@ -24,21 +24,22 @@ const CONTOURS: u64 = 1_000_000;
 /// The largest number of bits for which the vector of all probabilities is computed.
 const MAX_VECTOR: u64 = 1 << 27;
 
-/// In the vector of all probabilities, a probability below this may be 0.
+/// In the vector of all probabilities, probabilities below this limit may be replaced by 0.
 const SMALLEST: f64 = 1e-280;
 
 /// The probabilities of consecutive numbers of set bits, `first`, `first + 1`, ..
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Pmf {
-    /// The number of set bits to which the first probability belongs.
+    /// The number of set bits whose probability is `probabilities[0]`.
     pub first: u64,
     /// The probabilities; each has a relative error of at most 1e-12.
     pub probabilities: Vec<f64>,
-    /// An upper bound on the total probability of all other numbers.
+    /// An upper bound on the total probability of all numbers that are not listed.
     pub left_out: f64,
-    /// [`Method::Exact`]: computed by a recurrence of positive terms whose rounding errors are
-    /// counted. [`Method::Validated`]: computed by contour integrals.
+    /// The method by which the probabilities were computed. [`Method::Exact`] means a recurrence of
+    /// positive terms whose rounding errors are counted. [`Method::Validated`] means contour
+    /// integrals.
     pub method: Method,
 }
 
@@ -46,14 +47,14 @@ impl Occupancy {
     /// Returns the probability of each number of set bits, from index 0 to `bits`.
     ///
     /// The relative error is at most 1e-12 for every probability above 1e-280; smaller
-    /// probabilities may be 0. The law is computed by a recurrence of positive terms. The work of
-    /// the recurrence is the number of committees times their size times the width of the law. For
-    /// more than 256 single throws, the law is computed by contour integrals (3 microseconds per
-    /// probability).
+    /// probabilities may be 0. The law is computed by a recurrence of positive terms. The time of
+    /// the recurrence is proportional to the number of committees, to their size and to the width
+    /// of the law. For more than 256 single throws, the law is computed by contour integrals, which
+    /// take 3 microseconds per probability.
     ///
     /// # Errors
     /// Fails with [`crate::Error::LawTooCostly`] above 2^27 bits, or if the recurrence would take
-    /// more than some seconds.
+    /// more than a few seconds.
     pub fn pmf(&self) -> Result<Vec<f64>> {
         let _work = work::begin();
         if self.bits > MAX_VECTOR {
@@ -202,7 +203,8 @@ impl Occupancy {
     }
 }
 
-/// Reduces a law from the recurrence to the part that is exact to 1e-12.
+/// Reduces a law computed by the recurrence to the probabilities with a relative error of at most
+/// 1e-12.
 fn kept(stretch: Stretch, smallest: f64) -> Pmf {
     let Stretch { first, mut probabilities, left_out, .. } = stretch;
     let keep = probabilities.iter().rposition(|p| *p >= smallest).map_or(0, |last| last + 1);

@@ -1,4 +1,4 @@
-//! Drawing samples from the law of the number of set bits.
+//! Samples drawn from the law of the number of set bits.
 
 use super::Occupancy;
 use super::thinning::too_costly;
@@ -12,8 +12,8 @@ impl Occupancy {
     /// Returns a number of set bits, drawn exactly from the law by simulating the throws. `words`
     /// must return uniform and independent 64-bit words.
     ///
-    /// Work: one draw per throw. For a committee, the number of draws is the number of its bits, or
-    /// of the bits that it leaves out. Memory: one byte per bit.
+    /// A throw takes one random draw. A committee takes one draw for each of its bits or, if it is
+    /// large, for each bit that it leaves out. The memory is one byte per bit.
     ///
     /// ```
     /// use truebloom_math::occupancy::Occupancy;

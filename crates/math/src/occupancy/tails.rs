@@ -1,5 +1,5 @@
-//! Tails, distribution function and quantiles. They are summed if that is affordable, and otherwise
-//! bracketed by proven inequalities.
+//! Tails, distribution function and quantiles. They are summed if this takes little enough work,
+//! and otherwise bracketed by proven inequalities.
 
 use super::Occupancy;
 use super::contour::Contour;
@@ -17,10 +17,11 @@ pub struct Probability {
     pub lower: f64,
     /// The upper end: at least the probability.
     pub upper: f64,
-    /// [`Method::Exact`]: summed by a recurrence of positive terms whose rounding errors are
-    /// counted; the relative width is below 1e-9. [`Method::Validated`]: summed from contour
-    /// integrals; the relative width is 4e-12. [`Method::Bound`]: from the inequalities of Bennett
-    /// and of Berry and Esseen, which are proven but wide.
+    /// The method by which the bracket was obtained. [`Method::Exact`] means a recurrence of
+    /// positive terms whose rounding errors are counted. Its relative width is below 1e-9.
+    /// [`Method::Validated`] means a sum of contour integrals, with a relative width of 4e-12.
+    /// [`Method::Bound`] means the inequalities of Bennett and of Berry and Esseen, whose brackets
+    /// are proven but wide.
     pub method: Method,
 }
 
@@ -33,7 +34,7 @@ pub struct Quantile {
     pub lower: u64,
     /// Upper end: at least the quantile.
     pub upper: u64,
-    /// The method for both ends, as for a [`Probability`].
+    /// The method by which both ends were computed. See [`Probability`].
     pub method: Method,
 }
 
@@ -51,7 +52,7 @@ impl Probability {
     }
 }
 
-/// A tail of the distribution, given by its end.
+/// A tail of the distribution, given by its innermost number of set bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tail {
     /// The tail of at most this many set bits.
@@ -60,12 +61,12 @@ pub(crate) enum Tail {
     AtLeast(u64),
 }
 
-/// The work that a sum may take. If it would take more, a bound replaces it.
+/// A limit on the work of a sum. A sum that would take more work is replaced by a bound.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Effort {
-    /// The number of terms of a recurrence in `f64`, which take some nanoseconds each.
+    /// The number of terms of a recurrence in `f64`, which take a few nanoseconds each.
     pub(crate) walk: f64,
-    /// The number of contour integrals, which take some microseconds each.
+    /// The number of contour integrals, which take a few microseconds each.
     pub(crate) contours: u64,
 }
 
@@ -79,8 +80,8 @@ impl Effort {
 impl Occupancy {
     /// Returns the probability of at most `ones` set bits.
     ///
-    /// If it takes at most half a second, the smaller of the two tails is summed, so that a small
-    /// probability keeps its relative precision. Otherwise the result is a proven bound.
+    /// The smaller of the two tails is summed, so that a small probability keeps its relative
+    /// precision. If summing would take more than half a second, the result is a proven bound.
     ///
     /// # Errors
     /// Fails if the moments would take too much work.
@@ -111,10 +112,10 @@ impl Occupancy {
     /// Returns the smallest number of set bits x with `P(X <= x) >= p`, for p strictly between 0
     /// and 1. This takes at most about 50 microseconds at any size.
     ///
-    /// The result is exact for small filters. Otherwise its two ends follow from the proven
-    /// inequalities of Bennett and of Berry and Esseen with the exact mean and variance. The two
-    /// ends are then at most about one standard deviation apart. At large sizes they differ by only
-    /// a few bits, unless p is extreme. [`Occupancy::exact_quantile`] sums the law instead.
+    /// The result is exact for small filters. For larger filters, the two ends follow from the
+    /// exact mean and variance by the inequalities of Bennett and of Berry and Esseen. These ends
+    /// are at most about one standard deviation apart. At large sizes they differ by only a few
+    /// bits, unless p is extreme. [`Occupancy::exact_quantile`] sums the law instead.
     ///
     /// ```
     /// use truebloom_math::occupancy::Occupancy;
@@ -141,8 +142,9 @@ impl Occupancy {
         Ok(Quantile { lower: first(&|cdf| cdf.upper >= p), upper: first(&|cdf| cdf.lower >= p), method: Method::Bound })
     }
 
-    /// Like [`quantile`](Self::quantile), but computed by summing the law. The two ends differ only
-    /// if P(X <= x) equals p to within rounding. This takes up to some seconds.
+    /// Like [`quantile`](Self::quantile), but computed by summing the law. The two ends are equal,
+    /// unless a probability `P(X <= x)` differs from p by no more than rounding errors. This takes
+    /// up to a few seconds.
     ///
     /// # Errors
     /// Fails with [`Error::LawTooCostly`] if summing the law would take longer.
@@ -195,8 +197,8 @@ impl Occupancy {
         Quantile { lower, upper, method }
     }
 
-    /// A tail by proven methods. It is summed by recurrences of positive terms if that takes at
-    /// most this many terms, and bounded otherwise.
+    /// A tail, computed by proven methods: it is summed by recurrences of positive terms if that
+    /// takes at most `terms` terms, and bounded otherwise.
     pub(crate) fn proven_tail(&self, tail: Tail, terms: f64) -> Result<Probability> {
         let bound = Bounds::new(self)?.tail(tail);
         // The recurrence covers about fifteen standard deviations, down to 1e-20. It is not started
@@ -211,7 +213,7 @@ impl Occupancy {
         }
     }
 
-    /// A tail, computed with at most this effort.
+    /// A tail, computed with at most the work that `effort` allows.
     pub(crate) fn tail(&self, tail: Tail, effort: Effort) -> Result<Probability> {
         let (least, most) = self.support();
         let trivial = match tail {
@@ -238,14 +240,14 @@ impl Occupancy {
     }
 
     /// A rough lower bound on the number of terms of the recurrence. A recurrence that could not
-    /// finish is not started. The bound is the number of steps, times a window of some standard
-    /// deviations, times the length of a row.
+    /// finish is not started. The lower bound is the number of steps, times a window of a few
+    /// standard deviations, times the length of a row.
     fn least_terms(&self) -> Result<f64> {
         let steps: f64 = self.departments.iter().flatten().map(|c| c.count as f64 * thinning::row_length(c.size)).sum();
         Ok(steps * (1.0 + 3.0 * libm::sqrt(self.variance()?)))
     }
 
-    /// The law, computed by the recurrence if that is affordable.
+    /// The law, computed by the recurrence if this takes little enough work.
     fn walked(&self, precision: Precision, floor: f64, terms: f64) -> Result<Option<Stretch>> {
         if self.least_terms()? > terms {
             return Ok(None);
@@ -257,9 +259,9 @@ impl Occupancy {
         }
     }
 
-    /// Sums outwards from the end of the tail. When the terms become negligible, the rest is at
-    /// most a geometric series, by log-concavity. Returns `None` if more terms are needed than
-    /// allowed.
+    /// Sums a tail outwards from its innermost number of set bits. When the terms become
+    /// negligible, the rest is at most a geometric series, because the law is log-concave. Returns
+    /// `None` if more terms are needed than allowed.
     fn sum_contours(&self, contour: &Contour, tail: Tail, allowed: u64) -> Result<Option<Probability>> {
         // A tail that includes the mean is computed as one minus the other tail, which is more
         // precise.
@@ -299,7 +301,8 @@ impl Occupancy {
     }
 }
 
-/// A bracket from a computed sum that has a known relative error and leaves out at most `rest`.
+/// A bracket from a computed sum: `relative` bounds the relative error of the sum, and `rest`
+/// bounds the probability that the sum leaves out.
 fn widened(sum: f64, relative: f64, rest: f64, method: Method) -> Probability {
     Probability { lower: sum * (1.0 - relative), upper: ((sum * (1.0 + relative)) + rest).next_up().min(1.0), method }
 }

@@ -1,11 +1,11 @@
-//! One recurrence of positive terms for unions and intersections.
+//! A single recurrence of positive terms, which computes the laws of unions and intersections.
 //!
 //! Let `x` of `m` bits be marked. The number y of them in a uniformly random set of `w` bits is
-//! hypergeometric: `C(x,y) C(m-x,w-y) / C(m,w)`. To thin is to unmark the bits outside the set.
-//! Intersections thin the bits that were hit in every department so far. Unions thin the empty
-//! bits, by the complements of their committees (Burns, Lemma 8 with its correction). A law is a
-//! chain of such steps; Burns (12), (18) and (24) are sums over its paths. All terms are positive,
-//! so relative errors only add up, and they are counted.
+//! hypergeometric: `C(x,y) C(m-x,w-y) / C(m,w)`. *Thinning* unmarks the bits outside the set. To
+//! compute an intersection, the bits that were hit in every department so far are thinned. To
+//! compute a union, the empty bits are thinned by the complements of the committees (Burns, Lemma 8
+//! with its correction). A law is a chain of such steps; Burns (12), (18) and (24) are sums over
+//! its paths. All terms are positive, so relative errors only add up, and they are counted.
 
 use super::{Committees, Occupancy};
 use crate::exact::double::DoubleDouble;
@@ -17,7 +17,7 @@ use alloc::vec::Vec;
 /// underflow.
 const SCALE: i32 = 600;
 
-/// The type of the numbers in a chain.
+/// The number type of a chain: `f64` or [`DoubleDouble`].
 trait Real: Copy {
     const ZERO: Self;
     fn of(x: DoubleDouble) -> Self;
@@ -64,8 +64,8 @@ impl Real for DoubleDouble {
 pub(crate) struct Stretch {
     pub(crate) first: u64,
     pub(crate) probabilities: Vec<f64>,
-    /// An upper bound on the total probability that was dropped after the steps. The sum may be too
-    /// low by this amount, and so may each number.
+    /// An upper bound on the total probability that was dropped after the steps. The sum of the
+    /// probabilities may be too low by this amount, and so may each single probability.
     pub(crate) left_out: f64,
     /// An upper bound on the remaining relative error of each number.
     pub(crate) relative: f64,
@@ -80,13 +80,13 @@ pub(crate) enum Precision {
     DoubleDouble,
 }
 
-/// The limits of a chain.
+/// Limits on the computation of a chain.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Budget {
     pub(crate) precision: Precision,
-    /// At the ends of the window, probabilities below this are dropped.
+    /// At the ends of the window, probabilities below this limit are dropped.
     pub(crate) floor: f64,
-    /// The number of terms that may be added. If more are needed, the result is
+    /// The number of terms that the computation may add up. If more are needed, the result is
     /// [`Error::LawTooCostly`].
     pub(crate) terms: f64,
 }
@@ -149,7 +149,7 @@ fn row<T: Real>(bits: u64, marked: u64, size: u64) -> Row<T> {
 }
 
 impl<T: Real> Chain<T> {
-    /// Starts with all bits marked.
+    /// Creates a chain in which all bits are marked.
     fn new(bits: u64, budget: &Budget) -> Chain<T> {
         Chain {
             bits,
@@ -171,8 +171,8 @@ impl<T: Real> Chain<T> {
         Ok(())
     }
 
-    /// Thins once by a set of `size` bits. `rows` caches the rows of this size; the index is `top`
-    /// minus the number of marked bits.
+    /// Performs one step of thinning, by a random set of `size` bits. `rows` caches the rows of
+    /// this size; the index is `top` minus the number of marked bits.
     fn thin(&mut self, size: u64, rows: &mut Vec<Option<Row<T>>>, top: u64) -> Result<()> {
         let last = self.first + self.weights.len() as u64 - 1;
         let (low, high) = ((self.first + size).saturating_sub(self.bits), last.min(size));
@@ -252,7 +252,7 @@ impl<T: Real> Chain<T> {
         Ok(())
     }
 
-    /// Thins by the set bits of a department, whose number is random.
+    /// Performs one step of thinning, by the set bits of a department, whose number is random.
     fn thin_by_mixture(&mut self, sizes: &Chain<T>) -> Result<()> {
         let top = self.first + self.weights.len() as u64 - 1;
         // Checks the cost before the memory is allocated.
@@ -350,7 +350,7 @@ pub(crate) fn law(law: &Occupancy, budget: &Budget) -> Result<Stretch> {
     }
 }
 
-/// Adds committees of one size, one after another. After each committee, it calls `visit` with the
+/// Adds committees of one size, one after another. After each committee, `visit` is called with the
 /// law of the set bits, until `visit` ends the loop.
 pub(crate) fn walk(
     bits: u64,

@@ -21,8 +21,8 @@ use crate::Variant;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// At the ends of the window, probabilities below this share of the allowed probability are
-/// dropped.
+/// At the ends of the window, the chain drops probabilities below this share of the allowed
+/// probability.
 const DROPPED: f64 = 1e-13;
 
 /// An upper bound on the probability of at least `past` set bits. Near `allowed`, its relative
@@ -54,11 +54,11 @@ pub(crate) fn too_rare(variant: Variant, bits: u64, items: u64, probes: u32, all
     0
 }
 
-/// The law of the number of set bits below an end.
+/// The law of the number of set bits, restricted to numbers below the tail.
 struct Walk {
     /// The probability of x set bits is `law[x + 1]`, so that every x has a predecessor.
     law: Vec<f64>,
-    /// The probability that has reached the end.
+    /// The probability that the number of set bits has reached the tail.
     tail: f64,
     /// The probability that was dropped at the ends of the window.
     dropped: f64,

@@ -35,12 +35,12 @@
 //! `P(S = n) <= (1/2 pi) integral |psi(s)|^B ds`, where `psi` is the characteristic function of one
 //! load ([`local`]). Any t and zeta are valid, so the search for good ones needs no proof.
 //!
-//! *Full blocks.* A large t would give all its weight to blocks that are so full that they never
-//! occur. So every `Y_b` is cut at a level c:
+//! *Full blocks.* A large t would give nearly all weight to blocks so full that they practically
+//! never occur. So every `Y_b` is cut at a level c:
 //! `P(R > p) <= B P(Y > c) + P((1/B) sum_b min(Y_b, c) > p)`. The first term gets a share of the
-//! allowed probability: a hundredth, or up to nine tenths if the fullest blocks dominate the bound.
-//! A block's load is binomial with n and 1/B ([`binomial`]). If there is only one block, its load
-//! is n, and the tail of its set bits is summed.
+//! allowed probability: one hundredth, or up to nine tenths if the fullest blocks dominate the
+//! bound. A block's load is binomial with n and 1/B ([`binomial`]). If there is only one block, its
+//! load is n, and the tail of its set bits is summed.
 //!
 //! *Rounding.* The `phi_l` are sums of positive terms from a recurrence whose factors (`x/512`) are
 //! exact. Their relative error is below `3 * 2^-53` per ball, and so below 5e-12 for the 15,000
@@ -60,34 +60,36 @@ const ROUNDING: f64 = 1e-11;
 /// Probabilities below this are left out of the rows, and added to the bound separately.
 const DROPPED: f64 = 1e-70;
 
-/// Probabilities below this are ignored in the search for a tilt.
+/// The search for the parameters of the bound ignores probabilities below this value.
 const LOOKED_AT: f64 = 1e-20;
 
 /// The largest number of balls in a block for which rows are computed.
 const MOST_BALLS: usize = 15_000;
 
-/// The largest exponent of a tilt. Even if dropped probabilities are multiplied by `e` to this
+/// The largest exponent of a [`Tilt`]. Even if dropped probabilities are multiplied by `e` to this
 /// power, they are negligible.
 const MOST_GROWTH: f64 = 60.0;
 
-/// If `1 - c s_0^2` is above this, the bound by curvature is too high by at most a few percent.
+/// If `1 - c s_0^2` is above this value, the bound by curvature is too high by at most a few
+/// percent.
 const NEARLY_STRAIGHT: f64 = 0.9;
 
 /// The largest number of residues that are summed. Each takes a few hundred nanoseconds.
 const MOST_RESIDUES: f64 = 2_000.0;
 
-/// The largest number of steps downhill. Each is twice as long as the one before.
+/// The largest number of steps in the search for a minimum. Each step is twice as long as the
+/// previous one.
 const MOST_STEPS: u32 = 12;
 
-/// The largest number of points that are tried between those steps.
+/// The largest number of points that are tried once the steps have enclosed the minimum.
 const MOST_TRIALS: u32 = 10;
 
 /// The shares of the allowed probability that blocks above the cut may get. The first share is used
 /// unless full blocks dominate the bound.
 const CUT_SHARES: [f64; 4] = [0.01, 0.1, 0.5, 0.9];
 
-/// Full blocks dominate a tilt if it gives a block at the cut more than `e` to this power times the
-/// weight of an empty block.
+/// Full blocks dominate a tilt if it multiplies the weight of a block at the cut by more than `e`
+/// to this power, compared with an empty block.
 const STEEP: f64 = 5.0;
 
 /// The law of the number of set bits of one block, for each load.
@@ -103,7 +105,7 @@ struct Row {
     /// The number of set bits to which the first probability belongs.
     first: usize,
     law: Vec<f64>,
-    /// The entries that matter in the search for a tilt.
+    /// The entries of the law that matter in the search for a tilt.
     core: core::ops::Range<usize>,
 }
 
@@ -128,7 +130,8 @@ pub(crate) struct Tilt {
 }
 
 impl Tilt {
-    /// Whether full blocks dominate. Such a tilt gives a sharp bound for only a few other sizes.
+    /// Whether full blocks dominate this tilt. If they do, the tilt gives a sharp bound for only a
+    /// few other sizes.
     pub(crate) fn is_steep(&self) -> bool {
         libm::log1p(self.most) > STEEP
     }
@@ -180,8 +183,8 @@ impl BlockLaw {
         Some(BlockLaw { rows, rates })
     }
 
-    /// Computes the tilted law, with all entries (`all`) or only with those that the search for a
-    /// tilt needs.
+    /// Computes the tilted law, either with all entries (`all`) or only with those that the search
+    /// for a tilt needs.
     fn tilted(&self, t: f64, (cut, share): (usize, f64), lambda: f64, all: bool) -> Tilt {
         let mut grown: Vec<f64> = (0..=cut).map(|ones| libm::expm1(t * self.rates[ones])).collect();
         grown.resize(BITS + 1, grown[cut]);
@@ -202,7 +205,7 @@ impl BlockLaw {
     }
 
     /// The number of blocks times the variance of the filter's rate, for a fixed sum of loads and
-    /// with rates cut. The search for t starts from this number.
+    /// for rates limited by the cut. The search for t starts from this number.
     fn scatter(&self, lambda: f64, cut: usize) -> f64 {
         let weights = poisson(lambda, self.rows.len());
         let (mut mean, mut square, mut with_load) = (0.0, 0.0, 0.0);
@@ -219,8 +222,8 @@ impl BlockLaw {
         (square - mean * mean - with_load * with_load / lambda).max(1e-300)
     }
 
-    /// A number of set bits that no block exceeds, except with a probability of at most `share`
-    /// times the allowed one.
+    /// A number of set bits that no block exceeds, except with probability at most `share` times
+    /// the allowed probability.
     fn cut(&self, blocks: u64, items: u64, allowed: f64, share: f64) -> usize {
         let (weights, _) = binomial(blocks, items, self.rows.len());
         let mut law = [0.0f64; BITS + 1];
@@ -235,9 +238,9 @@ impl BlockLaw {
         past.unwrap_or(0)
     }
 
-    /// A tilt that is nearly the best for a size. If a tilt `near` is given, the search starts
-    /// there. The tilt also gives a sharp bound for neighbouring sizes. Returns `None` if the
-    /// blocks are too full.
+    /// Finds a tilt that is nearly the best for the given numbers of blocks and items. If a tilt
+    /// `near` is given, the search starts there. The tilt also gives a sharp bound for neighbouring
+    /// sizes. Returns `None` if the blocks are too full.
     pub(crate) fn tilt(&self, blocks: u64, items: u64, allowed: f64, near: Option<&Tilt>) -> Option<Tilt> {
         let lambda = items as f64 / blocks as f64;
         if blocks < 2 || lambda + 10.0 * libm::sqrt(lambda) + 15.0 > self.rows.len() as f64 {
@@ -259,7 +262,8 @@ impl BlockLaw {
     }
 
     /// Like `tilt`, with one share of the allowed probability. If `near` is given, it is the
-    /// exponent of the fullest blocks, and the search takes shorter steps from it.
+    /// exponent of the fullest blocks; the search then starts from this exponent, with shorter
+    /// steps.
     fn tilt_with(&self, share: f64, blocks: u64, items: u64, allowed: f64, near: Option<f64>) -> Option<Tilt> {
         let (b, lambda) = (blocks as f64, items as f64 / blocks as f64);
         let cut = self.cut(blocks, items, allowed, share);
@@ -321,8 +325,8 @@ impl BlockLaw {
     }
 
     /// A rate that a filter of `blocks` blocks with `items` items does not exceed, with a
-    /// probability of at least `1 - allowed`. It is 1 if there is no better bound. Every part of
-    /// the bound is rounded up.
+    /// probability of at least `1 - allowed`. The result is 1 if there is no better bound. Every
+    /// part of the bound is rounded up.
     pub(crate) fn kept(&self, tilt: Option<&Tilt>, blocks: u64, items: u64, allowed: f64) -> f64 {
         if blocks == 1 {
             return self.of_one_block(items, allowed);
@@ -437,9 +441,9 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 }
 
 /// The probabilities of a block's load, from 0 to `count - 1`, and the probability of a larger
-/// load. They are binomial, and computed by ratios from the mode outwards. Then they are divided by
-/// their sum, so that they add up to 1 without the larger loads. So they can only be too high,
-/// except for a rounding error below 1e-12.
+/// load. They are binomial, and computed by ratios from the mode outwards. Then the probabilities
+/// from 0 to `count - 1` are divided by their sum, so that they alone add up to 1. So these
+/// probabilities can only be too high, except for a rounding error below 1e-12.
 fn binomial(blocks: u64, items: u64, count: usize) -> (Vec<f64>, f64) {
     let (n, others) = (items as f64, (blocks - 1) as f64);
     // The probability of a load divided by that of the load before it.
@@ -462,7 +466,8 @@ fn binomial(blocks: u64, items: u64, count: usize) -> (Vec<f64>, f64) {
 }
 
 /// The Poisson probabilities of 0 to `count - 1`, computed by ratios from the mode outwards. The
-/// relative error is below 1e-12, because the logarithm of the first is at most some hundreds.
+/// relative error is below 1e-12, because the logarithm of the first probability is at most a few
+/// hundred.
 fn poisson(mean: f64, count: usize) -> Vec<f64> {
     let mut all = vec![0.0; count];
     let mode = (mean as usize).min(count - 1);
@@ -487,7 +492,7 @@ fn less_logarithm(zeta: f64) -> f64 {
 }
 
 /// An upper bound on `P(S = n)` for the sum S of `blocks` independent loads. The probabilities of a
-/// load are proportional to `parts`, whose sum is too low by at most `missing`.
+/// load are proportional to `parts`; the sum of the parts is too low by at most `missing`.
 fn local(parts: &[f64], blocks: f64, missing: f64) -> f64 {
     let sum: f64 = parts.iter().sum();
     let floor = sum * 1e-18;
@@ -539,7 +544,7 @@ fn by_curvature(law: &[f64], blocks: f64, variance: f64, fourth: f64) -> (f64, f
 /// `(1/N) sum_j psi(2 pi j / N)^B exp(-2 pi i j n / N)`, which is at most
 /// `(1/N) sum_j |psi(2 pi j / N)|^B`. The loads that are left out, and the rounding, change `psi`
 /// by less than 1e-9. N is about 16 standard deviations of S, because a larger N does not improve
-/// the bound. The result is 1 if that N is too large.
+/// the bound. The result is 1 if N would be too large.
 fn by_residues(law: &[f64], blocks: f64, variance: f64) -> f64 {
     // N is odd, so that the values at j and N - j, which are conjugate, form pairs.
     let half = libm::ceil(8.0 * libm::sqrt(blocks * variance)) + 8.0;

@@ -23,9 +23,9 @@ fn less_logarithms_have_all_their_digits() {
     }
 }
 
-/// Compares the local bound with the probability, computed by convolution, that this many loads
-/// have exactly this sum. The bound must be above this probability, by no more than the factor that
-/// it states.
+/// Compares the local bound with the exact probability that `blocks` loads have the required sum,
+/// computed by convolution. The bound must be above this probability, by no more than the factor
+/// that it states.
 #[test]
 fn local_bounds_are_above_the_chance_and_near_it() {
     for (mean, blocks) in [(4.0, 8), (4.0, 50), (20.0, 30), (1.5, 200)] {
@@ -52,7 +52,8 @@ fn local_bounds_are_above_the_chance_and_near_it() {
     }
 }
 
-/// Compares the rate of a single block with the law of this many draws from 512.
+/// Compares the bound for a single block with the law of the number of set bits after
+/// `items * probes` draws from 512.
 #[test]
 fn one_block_keeps_the_rate_of_its_tail() {
     let (probes, items, bits) = (3u32, 40u64, BITS as f64);
@@ -80,9 +81,10 @@ fn ln_poisson(mean: f64, load: f64) -> f64 {
     load * libm::log(mean) - mean - libm::lgamma(load + 1.0)
 }
 
-/// The logarithm of `E exp(t sum (Y - rate))` with Y cut at a level. It comes from the coefficient
-/// for the items in the B-th power of the series of one block, which is computed by squaring. This
-/// uses neither Stirling's formula nor the local bound.
+/// The logarithm of `E exp(t sum (Y - rate))` with Y cut at a level. It is computed from one
+/// coefficient of the B-th power of the power series of one block: the coefficient for the number
+/// of items. The power is computed by squaring. This uses neither Stirling's formula nor the local
+/// bound.
 fn ln_joint_mean(laws: &[Vec<f64>], probes: u32, (blocks, items): (u64, u64), (t, cut, rate): (f64, usize, f64)) -> f64 {
     let lambda = items as f64 / blocks as f64;
     let grown = |ones: usize| libm::exp(t * (libm::pow(ones.min(cut) as f64 / BITS as f64, f64::from(probes)) - rate));
@@ -205,7 +207,7 @@ fn balanced_loads_have_the_mean_that_the_items_have() {
     }
 }
 
-/// Compares each probability with the logarithm of its definition. A probability may exceed its
+/// Compares the logarithm of each probability with the definition. A probability may exceed its
 /// definition only because larger loads are left out.
 #[test]
 fn loads_have_the_binomial_law() {
@@ -224,9 +226,10 @@ fn loads_have_the_binomial_law() {
     }
 }
 
-/// Tests that residues give a bound where the curvature gives none. For loads with one mode, the
-/// bound exceeds the probability, computed by convolution, by less than a twentieth. For loads with
-/// two modes, it is only required to be above, because the bound ignores phases.
+/// Tests that the bound by residues is useful where the bound by curvature is not. For loads with
+/// one mode, the bound exceeds the probability, computed by convolution, by less than a twentieth.
+/// For loads with two modes, the bound must only be above the probability, because it ignores
+/// phases.
 #[test]
 fn residues_bound_the_chance_of_a_sum() {
     let two_hills: Vec<f64> = poisson(8.0, 40).iter().zip(poisson(26.0, 40)).map(|(a, b)| 0.9 * a + 0.1 * b).collect();
@@ -263,7 +266,7 @@ fn the_lowest_point_is_found() {
     assert_eq!(lowest(|x| -x, 0.0, 0.35, 2.5, 0.3), 2.5);
 }
 
-/// Compares each weight with the logarithm of its definition.
+/// Compares the logarithm of each weight with the definition.
 #[test]
 fn poisson_weights_are_those_of_the_definition() {
     for (mean, count) in [(1e-6, 5), (0.4, 40), (7.0, 100), (63.9, 200), (512.0, 900), (40.0, 20)] {

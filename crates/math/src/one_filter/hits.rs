@@ -48,12 +48,12 @@ pub struct Hits {
 
 /// Returns the moments of the rate of one filter with `items` items, over all seeds.
 ///
-/// `E[R^2]` is the probability that two independent queries both pass. For the standard filter, it
-/// is the rate for queries of 2k draws and items of k draws. For the classic filter it is a mixture
-/// over the overlap of two sets of k positions, and for the partitioned filter a product over
-/// slices. All moments are exact. The variance is a difference of brackets, which are narrowed
-/// until the difference has enough digits. This takes about as long as a few rates with twice the
-/// probes.
+/// `E[R^2]` is the probability that two independent queries both pass. For the standard filter,
+/// `E[R^2]` is the rate for queries of 2k draws, with items of k draws. For the classic filter,
+/// `E[R^2]` is an average over the overlap of two sets of k positions. For the partitioned filter,
+/// `E[R^2]` is a product over the slices. All moments are exact. The variance is a difference of
+/// brackets, which are narrowed until the difference has enough digits. This takes about as long as
+/// a few rates with twice the probes.
 ///
 /// ```
 /// use truebloom_math::{Variant, rate_moments};

@@ -8,8 +8,8 @@
 //! P(H >= h) <= S(r_0) + sum over i of (S(r_(i+1)) - S(r_i)) P(Y > y_i)
 //! ```
 //!
-//! Bounds on `P(Y > y_i)` turn the right side into a bound. The lower tail is bounded in the same
-//! way.
+//! Bounds on `P(Y > y_i)` turn the right side of this inequality into a bound. The lower tail is
+//! bounded in the same way.
 
 use crate::error::check_confidence;
 use crate::error::out_of_range;
@@ -31,9 +31,9 @@ pub struct HitsQuantile {
     pub lower: u64,
     /// A number that is at least the q-quantile: `P(H <= upper) >= q`.
     pub upper: u64,
-    /// [`Method::Bound`]: the ends come from proven bounds on the tails of the fill.
-    /// [`Method::Validated`]: they come from the law of the fill, summed in `f64` with a margin
-    /// that tests confirm.
+    /// The method by which the ends were computed. [`Method::Bound`] means proven bounds on the
+    /// tails of the fill. [`Method::Validated`] means sums over the law of the fill in `f64`, with
+    /// a margin that tests confirm.
     pub method: Method,
 }
 
@@ -41,8 +41,8 @@ pub struct HitsQuantile {
 /// hits among `queries` new keys in one filter with `items` items, over filters and keys.
 ///
 /// If the law of the fill can be summed quickly (up to about ten thousand throws), both ends are
-/// equal. Otherwise their distance depends on the proven bounds on the tails. For the partitioned
-/// filter, the lower end is 0. This takes milliseconds.
+/// equal. With more throws, the ends are computed from proven bounds on the tails, and differ. For
+/// the partitioned filter, the lower end is 0. This takes milliseconds.
 ///
 /// ```
 /// use truebloom_math::{Variant, false_positives, hits_quantile_bound};
@@ -78,8 +78,8 @@ pub fn hits_quantile_bound(variant: Variant, bits: u64, items: u64, probes: u32,
     }
 }
 
-/// The law of the number of hits, if the law of the fill can be summed quickly. For each fill, it
-/// is binomial.
+/// The law of the number of hits, if the law of the fill can be summed quickly. Given the fill, the
+/// number of hits is binomial.
 struct Mixture {
     queries: u64,
     /// The probability of each fill, and the filter's rate at that fill.
@@ -89,7 +89,7 @@ struct Mixture {
 }
 
 /// The law is summed if the number of fills times the standard deviation of the hits is at most
-/// this. That takes some tens of milliseconds.
+/// this limit. Such a sum takes a few tens of milliseconds.
 const MOST_TERMS: f64 = 3e6;
 
 impl Mixture {
@@ -121,7 +121,7 @@ impl Mixture {
         self.fills.iter().map(|&(probability, rate)| probability * binomial::at_most(hits, self.queries, rate)).sum()
     }
 
-    /// Bisects between the ends, until the sum cannot decide any more.
+    /// Bisects between the ends, until the error of the sum is too large to decide.
     fn narrow(&self, mut found: HitsQuantile) -> HitsQuantile {
         while found.lower < found.upper {
             let middle = found.lower + (found.upper - found.lower) / 2;
@@ -202,7 +202,8 @@ impl Grid {
     }
 }
 
-/// The largest variance for which the binomial tail is summed. Above it, the tail is bounded.
+/// The largest variance for which the binomial tail is summed. For larger variances, the tail is
+/// bounded.
 const SUMMED: f64 = 1e4;
 
 fn binomial_law(queries: u64, rate: f64) -> OnesLaw {

@@ -1,4 +1,5 @@
-//! The one filter that is built: the quantiles of its rate over seeds, and its hits among new keys.
+//! Guarantees for a single filter: the quantiles of its rate over seeds, and the number of hits
+//! among new keys.
 
 pub(crate) mod balls;
 pub(crate) mod blocks;

@@ -29,20 +29,20 @@ pub struct RateQuantile {
     /// `P(R < lower) < c`, both proven. The `value` is the upper end, because that is what a
     /// guarantee uses.
     pub fpr: Fpr,
-    /// The number of set bits at the upper end, or `None` if this number alone does not determine
-    /// the rate.
+    /// The number of set bits at the upper end, or `None` if the number of set bits does not
+    /// determine the rate.
     pub ones: Option<u64>,
 }
 
 /// Returns a proven bracket for the `confidence`-quantile of the rate of one filter with `items`
 /// items, over all seeds.
 ///
-/// With at least the probability `confidence`, a filter's rate is at most the upper end. It is the
-/// rate that a [`Plan`](crate::Plan) of this size guarantees. For few items, the quantile comes
-/// from the law of the fill, and otherwise from bounds on its tails. For the partitioned filter,
-/// the mean of the slices' fills bounds the rate (a geometric mean is at most an arithmetic one),
-/// and the lower end is 0. This takes about as long as ten rates; for few items, up to a
-/// millisecond.
+/// With at least the probability `confidence`, a filter's rate is at most the upper end. The upper
+/// end is the rate that a [`Plan`](crate::Plan) of this size guarantees. For few items, the
+/// quantile is computed from the law of the fill, and otherwise from bounds on its tails. For the
+/// partitioned filter, the mean fill of the slices bounds the rate, because a geometric mean is at
+/// most an arithmetic mean. The lower end for the partitioned filter is 0. This takes about as long
+/// as ten rates; for few items, up to a millisecond.
 ///
 /// ```
 /// use truebloom_math::{Variant, rate_quantile_bound};
@@ -71,7 +71,7 @@ pub fn rate_quantile_bound(variant: Variant, bits: u64, items: u64, probes: u32,
     Ok(RateQuantile { confidence, fpr, ones })
 }
 
-/// A rate that at most the share `allowed` of all filters exceed. It is the upper end of
+/// A rate that at most the share `allowed` of all filters exceed. This rate is the upper end of
 /// [`rate_quantile_bound`].
 pub(crate) fn kept(variant: Variant, bits: u64, items: u64, probes: u32, allowed: f64) -> Result<Fpr> {
     Ok(kept_by(variant, (bits, items, probes), allowed)?.0)
@@ -91,7 +91,7 @@ fn kept_by(variant: Variant, (bits, items, probes): (u64, u64, u32), allowed: f6
     Ok((as_bound(own_rate(variant, bits, probes, ones)?), Some(ones)))
 }
 
-/// Like [`kept`], for slices. The rate follows from the mean of their fills.
+/// Like [`kept`], for sliced filters. The rate follows from the mean of their fills.
 fn kept_by_slices(law: &OnesLaw, bits: u64, probes: u32, allowed: f64) -> Result<Fpr> {
     let past = law.too_rare(bits, allowed)?;
     // Y < past, so R <= (past / capacity)^k.
@@ -104,7 +104,7 @@ fn kept_by_slices(law: &OnesLaw, bits: u64, probes: u32, allowed: f64) -> Result
     Ok(Fpr { value: upper, lower: 0.0, upper, ln: ln_upper, ln_lower: f64::NEG_INFINITY, ln_upper, method: Method::Bound })
 }
 
-/// The rate, marked as an upper bound, because the number of set bits may not be the smallest
+/// Marks the rate as an upper bound, because the number of set bits may not be the smallest
 /// possible.
 fn as_bound(high: Fpr) -> Fpr {
     Fpr { value: high.upper, ln: high.ln_upper, method: Method::Bound, ..high }
@@ -126,7 +126,7 @@ pub fn confidence_bound(variant: Variant, bits: u64, items: u64, probes: u32, ra
 /// An upper bound on the probability that the rate of one filter exceeds `rate`. If a width is
 /// given, the floor of equal hashes is added to the filter's rate.
 ///
-/// All kinds of [`Evidence`] give proven bounds.
+/// Every kind of [`Evidence`] gives a proven bound.
 pub(crate) fn miss_bound(
     variant: Variant,
     bits: u64,
@@ -155,7 +155,7 @@ pub(crate) fn miss_bound(
 }
 
 /// Whether more than the share `allowed` of all filters miss the rate even if one more set bit is
-/// allowed. The result is false if equal hashes alone reach the rate.
+/// allowed. The result is false if equal hashes alone already reach the rate.
 ///
 /// With one more set bit allowed, the decision does not depend on the rounding to whole bits (see
 /// [`miss_bound`]). The result is also false for slices, because their total number of set bits
@@ -167,7 +167,8 @@ pub(crate) fn misses_by_far(law: (Variant, u64, u64, u32), rate: &Rate, hash_bit
     Ok(past < bits && balls::at_least(variant, bits, items, probes, past + 1, allowed) > allowed)
 }
 
-/// The share of the rate that equal hashes leave, rounded down; `None` if they leave nothing.
+/// The share of the rate that is left after subtracting the floor of equal hashes, rounded down;
+/// `None` if nothing is left.
 fn left_by_hashes(items: u64, rate: &Rate, hash_bits: Option<u32>) -> Option<f64> {
     let floor = hash_bits.map_or(0.0, |hash_bits| hash_floor(items, hash_bits));
     let taken = libm::exp(libm::log(floor) - rate.ln()) * (1.0 + 1e-13);
@@ -176,7 +177,7 @@ fn left_by_hashes(items: u64, rate: &Rate, hash_bits: Option<u32>) -> Option<f64
 }
 
 /// The share of the positions that may be set, computed from the logarithm of the rate. It is
-/// rounded down by some ulps of the share and of its logarithm.
+/// rounded down by a few ulps of the share and of its logarithm.
 fn share(ln_rate: f64, left: f64, probes: u32) -> f64 {
     let ln = (ln_rate + libm::log(left)) / f64::from(probes);
     libm::exp(ln) * (1.0 - 4e-15 - 2e-15 * ln.abs())
@@ -193,19 +194,20 @@ fn too_many_ones(variant: Variant, bits: u64, items: u64, probes: u32, rate: &Ra
     boundary(share(rate.ln(), left, probes) * bits as f64 + 1.0, least, bits, meets)
 }
 
-/// How the probability of a miss is bounded.
+/// The method that bounds the probability of a miss (a filter with a rate above the requested one).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Evidence {
-    /// By the inequalities of Bennett and of Berry and Esseen, in microseconds.
+    /// The inequalities of Bennett and of Berry and Esseen, which take microseconds.
     Bounds,
-    /// By the law of the fill, if this many terms of a recurrence are enough to sum it, and
-    /// otherwise by the inequalities. A term takes some nanoseconds.
+    /// The law of the fill, if it can be summed with at most `terms` terms of a recurrence, and
+    /// otherwise the inequalities. A term takes a few nanoseconds.
     Law {
         /// The largest number of terms.
         terms: f64,
     },
-    /// By the law of the fill, ball by ball, which takes a nanosecond for each ball and each
-    /// relevant number of set bits. Not for slices, whose fill has no such law.
+    /// The law of the fill, computed ball by ball, which takes a nanosecond for each ball and each
+    /// relevant number of set bits. This method is not available for slices, whose fill has no such
+    /// law.
     Balls {
         /// If the probability is above this value, the result only says that it is above.
         allowed: f64,
@@ -220,9 +222,9 @@ pub(crate) const MANY_ITEMS: u64 = 100;
 pub(crate) const FEW_BALLS: u64 = 4_200;
 
 impl Evidence {
-    /// The evidence of plans. For few balls (items times probes), it is the law of the fill, which
-    /// takes at most about a millisecond. For more balls, it is the bounds. The evidence depends
-    /// only on the size, so all questions about a size use the same evidence.
+    /// Returns the evidence that plans use. For few balls (items times probes), the law of the fill
+    /// is used, which takes at most about a millisecond. For more balls, the bounds are used. The
+    /// evidence depends only on the size, so all questions about a size use the same evidence.
     pub(crate) fn of(variant: Variant, items: u64, probes: u32, allowed: f64) -> Evidence {
         let most = match variant {
             Variant::Partitioned => return Evidence::Bounds,
@@ -235,7 +237,7 @@ impl Evidence {
     }
 }
 
-/// The largest number of terms of a recurrence; they take some milliseconds.
+/// The largest number of terms of a recurrence; they take a few milliseconds.
 const WALK_TERMS: f64 = 8e6;
 
 fn fill_law(variant: Variant, bits: u64, items: u64, probes: u32) -> Result<Occupancy> {
@@ -265,7 +267,8 @@ pub(crate) struct OnesLaw {
     pub(crate) capacity: f64,
     /// Whether Y is always a whole number.
     pub(crate) is_lattice: bool,
-    /// The variance and the spacing of the larger part of Y, whose values are evenly spaced.
+    /// The variance and the spacing of the larger of the two independent parts of Y; the values of
+    /// this part are evenly spaced.
     pub(crate) lattice: (f64, f64),
 }
 
@@ -295,7 +298,7 @@ impl OnesLaw {
         Ok(OnesLaw { fill: total, capacity: f64::from(probes) * shorter, is_lattice: sizes[0].1 == 0, lattice })
     }
 
-    /// The smallest count that is reached with at most the probability `allowed`.
+    /// The smallest number of set bits that is reached with probability at most `allowed`.
     fn too_rare(&self, bits: u64, allowed: f64) -> Result<u64> {
         boundary(self.fill.mean, 1, bits + 1, |ones| Ok(self.at_least(ones as f64) > allowed))
     }
@@ -305,8 +308,8 @@ impl OnesLaw {
         self.tail(ones - self.fill.mean)
     }
 
-    /// A real number x in `low..=high` with `P(Y >= x)` at most `allowed`, which must hold at
-    /// `high`.
+    /// A real number x in `low..=high` for which `P(Y >= x)` is at most `allowed`. This condition
+    /// must hold at `high`.
     fn past(&self, low: f64, high: f64, allowed: f64) -> f64 {
         bisect_reals(low, high, 50, |ones| self.at_least(ones) <= allowed).1
     }

@@ -1,7 +1,7 @@
 //! Bounds from the papers: Burns' theorem 15 and corollary 23, with a separate bracket for each
 //! term.
 //!
-//! They are for comparison and for the papers' tables. Plans use exact rates. Every term is
+//! These bounds are for comparison and for the papers' tables; plans use exact rates. Every term is
 //! computed in whole numbers, so rounding never changes the direction of a bound. The documentation
 //! of each term says whether the inequality is proven. Two of Burns' inequalities hold in all cases
 //! that were tried, but have no valid proof.
@@ -21,7 +21,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use alloc::{format, vec};
 
-/// The terms of Burns' theorem 15 for `r` given bits, from the largest to the smallest.
+/// The terms of Burns' theorem 15 for a given number `r` of bits, from the largest to the smallest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Chain {
@@ -30,13 +30,14 @@ pub struct Chain {
     /// The probability that `r` given bits of the classic filter are all set. It is at most
     /// [`Chain::mean_power`], because the set bits are negatively associated.
     pub distinct: Fpr,
-    /// The ratio `C(mu, r) / C(m, r)`. It is at most [`Chain::distinct`], by Jensen's inequality.
+    /// The ratio `C(mu, r) / C(m, r)`, which is at most [`Chain::distinct`] by Jensen's inequality.
     pub mean_binomial: Fpr,
-    /// The probability that `r` given bits are all set by `nk` single throws. It is at most
-    /// [`Chain::distinct`]. (Proof: if throws that repeat a bit of their item are repeated until
-    /// they hit a new bit, more bits are set.) Burns' last inequality says that it is at most
-    /// [`Chain::mean_binomial`]. The printed proof has a false step, but there is no counterexample
-    /// among all m up to 18 (n up to 8), or in 344 larger cases.
+    /// The probability that `r` given bits are all set by `nk` single throws. This probability is
+    /// at most [`Chain::distinct`]: if every throw that repeats a bit of its item is thrown again
+    /// until it hits a new bit, no fewer bits are set. Burns' last inequality says that this
+    /// probability is also at most [`Chain::mean_binomial`]. The printed proof of this inequality
+    /// has a false step. There is no counterexample with m up to 18 and n up to 8, or in 344 larger
+    /// cases.
     pub single: Fpr,
 }
 
@@ -45,26 +46,29 @@ pub struct Chain {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct RateBounds {
-    /// The ratio `C(mu, k) / C(m, k)`, where `mu` is the mean number of set bits of the standard
-    /// filter, or 0 if `mu` is at most `k - 1`. It is the right side of Burns (64). It is at most
-    /// [`RateBounds::lower`], by Jensen's inequality for the convex function that is `C(x, k)`
-    /// above `k - 1` and 0 below.
+    /// The right side of Burns (64), which is `C(mu, k) / C(m, k)`. Here, `mu` is the mean number
+    /// of set bits of the standard filter. The value is 0 if `mu` is at most `k - 1`. It is at most
+    /// [`RateBounds::lower`] by Jensen's inequality, because the function that is `C(x, k)` above
+    /// `k - 1` and 0 below is convex.
     pub lower_by_mean: Fpr,
-    /// L: the probability that `k` different bits are all set by `nk` single throws. It is the left
-    /// side of Burns (64), and proven to be a lower bound. Repeats in a query only help the query
-    /// to pass, and distinct bits per item only set more bits.
+    /// L: the probability that `k` different bits are all set by `nk` single throws. L is the left
+    /// side of Burns (64), and proven to be a lower bound on both rates. A query of the standard
+    /// filter may repeat positions, which can only help the query to pass. An item of the classic
+    /// filter has distinct positions, which can only set more bits.
     pub lower: Fpr,
     /// U: Bloom's formula `(1 - (1 - k/m)^n)^k`, equation (65) of Burns. It is proven to be an
-    /// upper bound for the classic filter. For the standard filter, the proof needs the last
-    /// inequality of theorem 15 (see [`Chain::single`]). No counterexample is known.
+    /// upper bound for the classic filter. For the standard filter, the proof depends on the last
+    /// inequality of theorem 15, whose printed proof has a false step (see [`Chain::single`]). No
+    /// counterexample is known.
     pub upper: Fpr,
 }
 
 /// Returns the terms of Burns' theorem 15 for r = `order` given bits of a filter with `bits` bits
 /// and `items` items of `probes` bits each.
 ///
-/// There must be at least one item, `probes <= bits` and `order <= min(probes, bits - probes)`. The
-/// function takes `order^2` steps on integers that have about `order` bits more than an `f64`.
+/// The parameters must satisfy `items >= 1`, `probes <= bits` and
+/// `order <= min(probes, bits - probes)`. The computation takes `order^2` steps with integers that
+/// have about `order` more bits than an `f64`.
 ///
 /// ```
 /// let chain = truebloom_math::bounds::chain(1_000, 50, 10, 10)?;
@@ -122,9 +126,9 @@ pub fn rates(bits: u64, items: u64, probes: u32) -> Result<RateBounds> {
     })
 }
 
-/// Returns the probability that the `probes` independent positions of one item are all different,
-/// `m (m-1) .. (m-k+1) / m^k` (a collision-free code word in Burns, section 3). It is 0 if there
-/// are more probes than bits.
+/// Returns the probability `m (m-1) .. (m-k+1) / m^k` that the independent positions of one item
+/// are all different. Burns (section 3) calls such an item a collision-free code word. The
+/// probability is 0 if there are more probes than bits.
 ///
 /// # Errors
 /// Fails if parameters are out of range.
@@ -145,7 +149,8 @@ fn filter(placement: Items, bits: u64, items: u64, probes: u32) -> Inclusion {
     Inclusion { query: Query::Independent, placement, bits, items, probes }
 }
 
-/// The probability that `order` given bits are all set. It is 0 if there are fewer throws.
+/// The probability that `order` given bits are all set. The probability is 0 if there are fewer
+/// than `order` throws.
 fn all_set(filter: Inclusion, order: u32) -> Result<Fpr> {
     if u128::from(filter.items) * u128::from(filter.probes) < u128::from(order) {
         return Ok(Fpr::ZERO);
@@ -153,7 +158,7 @@ fn all_set(filter: Inclusion, order: u32) -> Result<Fpr> {
     Mixture { positions: Positions::Distinct(order), filters: vec![filter] }.fpr()
 }
 
-/// The ratio `C(mu, r) / C(m, r)`. It is 0 if the mean does not exceed `r - 1` by more than
+/// The ratio `C(mu, r) / C(m, r)`. The ratio is 0 if the mean does not exceed `r - 1` by more than
 /// rounding.
 fn mean_binomial(filter: Inclusion, order: u32) -> Result<Fpr> {
     let mean = filter.bits as f64 * Mean(filter).fpr()?.value;

@@ -22,16 +22,17 @@ use sizes::{Question, Sizes};
 use sure::Sure;
 
 /// The largest number of probes of a blocked recycling filter. At a rate of 1e-6, sixteen probes
-/// are best. For rates at which more than 32 probes would be best, a standard filter takes half the
-/// bits.
+/// are best. If more than 32 probes would be best, a standard filter takes half the bits of a
+/// blocked filter.
 pub const MAX_BLOCKED_PROBES: u32 = 32;
 
-/// Plans in whole blocks. If only the mean is planned for, one block less or one item more would
-/// miss the rate with any number of probes. With given probes, the rate falls with the blocks and
-/// rises with the items. The reason is that a query's block holds a binomial number of items. This
-/// number grows stochastically with n and falls with the number of blocks, and the rate in a block
-/// grows with it. The other numbers of probes are excluded one by one, by a lower bound ([`about`])
-/// or an exact decision. With a guarantee, the size is the smallest that was found.
+/// Plans in whole blocks. If the plan is for the mean rate only, one block less or one item more
+/// would miss the rate with any number of probes. For a fixed number of probes, the rate decreases
+/// with the number of blocks and increases with the number of items. The reason is that the load of
+/// a query's block has a binomial distribution, which stochastically increases with n and decreases
+/// with the number of blocks, while the rate in a block increases with its load. The other numbers
+/// of probes are excluded one by one, by a lower bound ([`about`]) or an exact decision. With a
+/// guarantee, the plan is the smallest that the search found.
 pub(super) fn plan(target: &Target) -> Result<Plan> {
     if let Some(probes) = target.probes.filter(|probes| !(1..=BLOCK_PROBES).contains(probes)) {
         return out_of_range("probes", probes, format!("from 1 to {BLOCK_PROBES} in a block"));
@@ -126,7 +127,7 @@ fn given_size(target: &Target, items: u64, rate: Option<Rate>, blocks: u64) -> R
     finish(target, blocks, probes, items, searched)
 }
 
-/// The best number of probes for a size, and the upper end of the lowest rate that can be
+/// Returns the best number of probes for a size, and the upper end of the lowest rate that can be
 /// guaranteed with it.
 fn reachable(target: &Target, blocks: u64, items: u64) -> Result<(u32, f64)> {
     let (probes, mut fpr) = best(target, blocks, items)?;

@@ -1,9 +1,9 @@
-//! Certificates, with which anyone can check a plan of a standard filter without this library. The
-//! file docs/CERTIFICATE.md has the format and the proofs.
+//! Certificates, which let anyone check a plan for a standard filter without this library. The file
+//! docs/CERTIFICATE.md describes the format and contains the proofs.
 //!
-//! A certificate consists of whole numbers and the bounds on their errors. A checker recomputes
-//! each of them in its own way (`crates/math/tests/reference/check_certificate.py` does so in plain
-//! Python).
+//! A certificate consists of integers, each with a bound on its error. A checker recomputes each of
+//! these numbers independently (for example, `crates/math/tests/reference/check_certificate.py`
+//! does so in plain Python).
 
 mod exclusion;
 mod fill_tail;
@@ -30,21 +30,23 @@ pub struct Claim {
     pub items: u64,
     /// The number of probes, k.
     pub probes: u32,
-    /// The rate p. The claim is that the expected rate, plus the floor of equal hashes, is at most
+    /// The rate p. The claim is that the expected rate, plus the bound on equal hashes, is at most
     /// p.
     pub rate: Rate,
-    /// The width of a key's hash in bits; equal hashes add `items / 2^hash_bits` to the rate.
+    /// The width of a key's hash in bits. Equal hashes add at most `items / 2^hash_bits` to the
+    /// rate.
     pub hash_bits: u32,
-    /// Whether one bit less would miss the rate.
+    /// Whether the claim includes that one bit less would miss the rate.
     pub smallest: Smallest,
-    /// The share of filters (over seeds) whose own rate is at most p, if such a share is claimed.
+    /// The claimed share of all seeds with which the rate of the filter is at most p, or `None` if
+    /// no share is claimed.
     pub confidence: Option<f64>,
 }
 
-/// The sizes among which the claimed size is the smallest.
+/// The claim, if any, that no smaller filter is enough.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Smallest {
-    /// It is not claimed that the size is the smallest.
+    /// No claim.
     NotClaimed,
     /// No smaller standard filter with these probes has an expected rate of at most p.
     ForTheseProbes,
@@ -58,46 +60,48 @@ pub enum Smallest {
 pub struct Certificate {
     /// The claim.
     pub claim: Claim,
-    /// The evidence for the expected rate at the claimed size.
+    /// The evidence that the filter of the claimed size has a low enough expected rate.
     pub mean: Mean,
-    /// The evidence that one bit less is not enough. It is `None` if this is not claimed, or if the
-    /// filter has only one bit.
+    /// The evidence that a filter with one bit less is not enough. `None` if this is not claimed,
+    /// or if the filter has only one bit.
     pub smaller: Option<Smaller>,
-    /// The evidence for the tail of the number of set bits, if a confidence is claimed.
+    /// The bound on the tail of the number of set bits, if a confidence is claimed.
     pub one_filter: Option<OneFilter>,
 }
 
-/// The evidence for the expected rate.
+/// The evidence that an expected rate is low enough.
 #[derive(Clone, Debug)]
 pub enum Mean {
-    /// The terms of the alternating sum.
+    /// The terms of the alternating sum prove the rate.
     Terms(Sum),
-    /// The rate is equal to p, or so near that only the exact fractions decide. These are small
-    /// enough to be compared.
+    /// The rate is equal to p, or so close that only a comparison of exact fractions can decide.
+    /// The fractions are small enough for a checker to compare.
     Exact,
 }
 
-/// The sum `f / 2^k = sum of (-1)^j c_j g_j / 2^k`, in units of `2^-precision`.
+/// The alternating sum `f / 2^k = sum of (-1)^j c_j g_j / 2^k`. Its terms are integers, in units of
+/// `2^-precision`.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Sum {
     /// The number of binary digits after the point.
     pub precision: u64,
-    /// The terms `c_j g_j / 2^k` for j = 0, 1, .., each at most `error` units below the true value
-    /// and never above it. Terms that are missing at the end are 0.
+    /// The terms `c_j g_j / 2^k` for j = 0, 1, .., in units of `2^-precision`. Each number is at
+    /// most the true value of its term, and at least that value minus `error` units. Omitted terms
+    /// at the end are 0.
     pub terms: Vec<Whole>,
-    /// The largest error of a term, in units.
+    /// The largest error of a term, in units of `2^-precision`.
     pub error: u128,
-    /// The sum of the terms with their signs; 0 if it is negative.
+    /// The signed sum of the terms, or 0 if that is negative.
     total: Whole,
 }
 
-/// A whole number of any size.
+/// A non-negative integer of any size.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Whole(Vec<u64>);
 
 impl fmt::Display for Whole {
-    /// Writes `0x` and hexadecimal digits.
+    /// Writes the number as `0x` and hexadecimal digits.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut words = self.0.iter().rev().skip_while(|word| **word == 0);
         write!(f, "{:#x}", words.next().unwrap_or(&0))?;
@@ -112,13 +116,13 @@ impl fmt::Debug for Whole {
 }
 
 impl Certificate {
-    /// Makes the certificate for a claim. This takes about as long as computing a few rates. For a
-    /// handful of items it takes some milliseconds, because many numbers of probes are excluded one
-    /// by one.
+    /// Creates the certificate for a claim. This takes about as long as computing a few rates. With
+    /// only a few items, the computation takes some milliseconds, because many numbers of probes
+    /// are excluded one by one.
     ///
     /// The tail bounds that fit in a certificate may prove slightly less than the requested
-    /// confidence. The certificate then claims what they prove: compare its `claim.confidence` with
-    /// the confidence of your claim.
+    /// confidence. In this case, the `claim.confidence` of the certificate is the proven
+    /// confidence, which is lower than the requested one.
     ///
     /// # Errors
     /// Fails if parameters are out of range. Fails with [`Error::NotCertified`] if the claim is
@@ -156,7 +160,7 @@ impl Claim {
         match decide(&law, self)? {
             (Some(Ordering::Less | Ordering::Equal), sum) => Ok(Mean::Terms(sum)),
             (None, _) if law.at_most(&self.rate, Some(self.floor()))? => Ok(Mean::Exact),
-            _ => Err(Error::NotCertified { claim: "that the expected rate is at most the rate asked for" }),
+            _ => Err(Error::NotCertified { claim: "that the expected rate is at most the requested rate" }),
         }
     }
 }
@@ -165,15 +169,15 @@ fn standard(bits: u64, items: u64, probes: u32) -> Inclusion {
     Inclusion { query: Query::Independent, placement: Items::Independent, bits, items, probes }
 }
 
-/// The number of binary digits beyond those that cancel in the sum. With this many, most decisions
-/// need only one attempt.
+/// The number of binary digits of precision beyond those that cancel in the sum. With this many
+/// spare digits, most decisions need only one attempt.
 const SPARE: f64 = 64.0;
 
-/// If more binary digits than this are needed, the decision is left to exact fractions.
+/// The largest number of binary digits that is tried. Beyond this, exact fractions decide.
 const MOST_DIGITS: f64 = 20_000.0;
 
-/// The sum at a precision that decides whether the rate, plus the floor of equal hashes, is at most
-/// the requested rate; `None` if no precision does.
+/// Computes the sum with enough precision to decide whether the rate, plus the bound on equal
+/// hashes, is at most the requested rate. The decision is `None` if no precision is enough.
 fn decide(law: &Inclusion, claim: &Claim) -> Result<(Option<Ordering>, Sum)> {
     let mut digits = law.bits_needed() + SPARE;
     loop {
@@ -189,7 +193,7 @@ fn decide(law: &Inclusion, claim: &Claim) -> Result<(Option<Ordering>, Sum)> {
     }
 }
 
-/// The terms, and the bracket that they prove.
+/// Computes the terms, and the bracket that they prove.
 fn terms(law: &Inclusion, limbs: usize) -> Result<(Sum, Enclosure)> {
     let mut terms = Vec::new();
     let total = law.sum(limbs, |term| terms.push(Whole(term.to_vec())));

@@ -1,12 +1,14 @@
-//! The guarantee for one filter, for the laws of independent positions.
+//! The guarantee for one filter, for laws with independent positions.
 //!
-//! A size consists of bits, items and probes. [`kept`] is the guaranteed rate of one filter of a
-//! size, and [`Sure::holds`] decides whether it is at most the requested rate. Both use the same
-//! tail probability ([`Evidence::of`]). So the plans for fewest bits, most items and lowest rate
-//! cannot contradict each other: all three search over the same decisions.
+//! A size is a number of bits, items and probes. [`kept`] computes the guaranteed rate of one
+//! filter of this size, and [`Sure::holds`] decides whether the guaranteed rate is at most the
+//! requested rate. Both functions use the same bound on the tail probability ([`Evidence::of`]). So
+//! the plans for the fewest bits, the most items and the lowest rate cannot contradict each other:
+//! they all rely on the same decisions.
 //!
-//! Sizes and probes are searched in `f64` ([`super::look`]), and then proven. Each number of probes
-//! is searched separately. So a plan stays the same if its number of probes is given.
+//! The search for a size uses approximations in `f64` ([`super::look`]). The result of the search
+//! is then proven. Each number of probes has its own search. So a plan does not change if its
+//! number of probes is given in the target.
 
 mod fewest;
 mod followed;
@@ -30,7 +32,7 @@ pub(super) struct Sure<'a> {
     target: &'a Target,
     rate: &'a Rate,
     confidence: f64,
-    /// The logarithm of the allowed probability of a miss.
+    /// The logarithm of the allowed probability that a filter exceeds the rate.
     ln_allowed: f64,
 }
 
@@ -39,13 +41,14 @@ impl<'a> Sure<'a> {
         Sure { target, rate, confidence, ln_allowed: libm::log(1.0 - confidence) }
     }
 
-    /// An upper bound on the probability that a filter of this size exceeds the requested rate.
+    /// An upper bound on the probability that the rate of a filter of this size exceeds the
+    /// requested rate.
     fn miss(&self, bits: u64, items: u64, probes: u32, evidence: Evidence) -> Result<f64> {
         miss_bound(self.target.variant(), bits, items, probes, self.rate, Some(self.target.hash_bits), evidence)
     }
 
-    /// Whether both are proven: the average is at most the requested rate, and so is the rate of
-    /// one filter, with the confidence.
+    /// Whether two things are proven: the average rate is at most the requested rate, and the rate
+    /// of one filter is too, with the requested confidence.
     pub(super) fn holds(&self, bits: u64, items: u64, probes: u32) -> Result<bool> {
         let evidence = Evidence::of(self.target.variant(), items, probes, 1.0 - self.confidence);
         // The difference 1 - c is exact for c >= 1/2. For smaller c, its rounding error is less
@@ -71,26 +74,28 @@ impl<'a> Sure<'a> {
         ln_miss(self.target.variant(), bits as f64, items as f64, f64::from(probes), ln_rate)
     }
 
-    /// Whether a fast lower bound on the average is already above the rate.
+    /// Whether a fast lower bound on the average rate already exceeds the requested rate.
     fn is_excluded(&self, bits: u64, items: u64, probes: u32) -> bool {
         let bound = ln_lower_bound(self.target.variant(), bits, items, probes);
         bound > self.rate.ln() + 1e-9 * (1.0 + bound.abs())
     }
 
-    /// The largest number of probes that is tried; it is far above the best number.
+    /// The largest number of probes to try, which is far above the best number.
     fn most_probes(&self, items: u64) -> u32 {
         let usual = -self.question().ln_target(items) / core::f64::consts::LN_2;
         (2.0 * usual + 16.0).min(f64::from(MAX_SEARCHED_PROBES)) as u32
     }
 }
 
-/// The numbers of probes to try, the most promising first. If the target gives one, it is the only
-/// one. Otherwise they are those whose approximate cost is at most `margin` above the least, and
-/// all for which `always` holds.
+/// Returns the numbers of probes to try, the most promising first. If the target gives the number
+/// of probes, only that number is tried. If the target does not give it, the function returns the
+/// numbers whose approximate cost exceeds the least cost by at most `margin`, and all numbers for
+/// which `always` holds.
 ///
-/// As a function of the probes, the cost falls and then rises, except for small jumps by rounding
-/// to whole bits. So the search goes from `first` in both directions. It ends after two numbers in
-/// a row beyond the margin, or eight within it, that do not improve the cost.
+/// As a function of the number of probes, the cost falls and then rises, except for small jumps
+/// where sizes are rounded to whole bits. So the search goes from `first` in both directions. In
+/// each direction, the search ends after two successive numbers beyond the margin, or eight within
+/// it, that do not improve the cost.
 fn promising(
     target: &Target,
     first: u32,
@@ -122,15 +127,15 @@ fn promising(
     known.into_iter().map(|(cost, probes)| (probes, cost)).chain(others.map(|probes| (probes, f64::INFINITY)))
 }
 
-/// The rate that one filter does not exceed with this probability, including equal hashes. `met` is
-/// a rate that it is already proven not to exceed.
+/// Returns the rate that one filter does not exceed with this confidence. The rate includes the
+/// bound on equal hashes. If `met` is given, it is already proven that the filter does not exceed
+/// `met`.
 pub(super) fn kept(target: &Target, bits: u64, items: u64, probes: u32, confidence: f64, met: Option<&Rate>) -> Result<RateQuantile> {
     let mut quantile = rate_quantile_bound(target.variant(), bits, items, probes, confidence)?;
     quantile.fpr.add_above(hash_floor(items, target.hash_bits));
     if let Some(rate) = met {
         // It was decided in whole numbers that the filter keeps this rate. Rounding outward must
         // not contradict that decision.
-        (quantile.fpr.value, quantile.fpr.ln) = (quantile.fpr.lower, quantile.fpr.ln_lower);
         quantile.fpr.cap(rate);
     }
     (quantile.fpr.value, quantile.fpr.ln) = (quantile.fpr.upper, quantile.fpr.ln_upper);

@@ -1,14 +1,14 @@
-//! Fast approximations that guide the search. They compute the guarantee in plain `f64`, in a
-//! fraction of a microsecond. Every size that the search finds is proven before it is used, so no
-//! guarantee depends on these approximations.
+//! Fast approximations that guide the search for a size. The approximations compute the guarantee
+//! in plain `f64`, in a fraction of a microsecond. Every size that the search finds is proven
+//! before it is used, so no guarantee depends on these approximations.
 
 use crate::Variant;
 use crate::exact::bisect::bisect_reals;
 use crate::tails::bernoulli::BernoulliSum;
 
-/// The mean and the variance of the (weighted) number of set bits that
-/// [`crate::one_filter::quantile::OnesLaw`] describes, its capacity, and its largest evenly spaced
-/// part.
+/// The mean and the variance of the (weighted) number of set bits
+/// ([`crate::one_filter::quantile::OnesLaw`]), its largest possible value, and the variance and the
+/// spacing of its larger part, whose values are evenly spaced.
 struct Moments {
     mean: f64,
     variance: f64,
@@ -56,9 +56,9 @@ impl Moments {
     }
 }
 
-/// Estimates the logarithm of the bound on a miss that [`crate::one_filter::quantile::miss_bound`]
-/// gives at this size. `ln_rate` is the logarithm of the requested rate minus the floor of equal
-/// hashes.
+/// Estimates the logarithm of the bound that [`crate::one_filter::quantile::miss_bound`] gives on
+/// the probability that a filter exceeds the rate. `ln_rate` is the logarithm of the requested rate
+/// minus the bound on equal hashes.
 pub(super) fn ln_miss(variant: Variant, bits: f64, items: f64, probes: f64, ln_rate: f64) -> f64 {
     let moments = Moments::new(variant, bits, items, probes);
     let most = match variant {
@@ -86,25 +86,28 @@ pub(super) fn ln_kept(variant: Variant, bits: f64, items: f64, probes: f64, ln_a
     let ones = if moments.is_lattice && bits < 4e15 { (libm::ceil(past) - 1.0).max(1.0) } else { past };
     let most = ones.min(moments.capacity);
     if variant == Variant::Classic {
-        let (middle, spread) = ((probes - 1.0) / 2.0, (probes * probes - 1.0) / 24.0);
-        let ln = |x: f64| libm::log((x - middle).max(0.5)) - spread / ((x - middle) * (x - middle)).max(0.25);
+        let ln = middle_term(probes);
         return (probes * (ln(most) - ln(bits))).min(0.0);
     }
     probes * libm::log(most / moments.capacity)
 }
 
-/// Estimates the real number `x` of set bits for which `C(x, k) / C(m, k)` is equal to the rate.
-/// Two Newton steps lead to it from the solution for `x^k / m^k`.
+/// Estimates the number `x` of set bits, as a real number, for which `C(x, k) / C(m, k)` is equal
+/// to the rate. The estimate takes two Newton steps from the solution of the same equation for
+/// `x^k / m^k`.
 fn most_distinct(bits: f64, probes: f64, ln_rate: f64) -> f64 {
     let mut ones = libm::exp(ln_rate / probes) * bits;
-    // ln(C(x, k) / C(m, k)) = sum of ln(x - i) - ln(m - i). The sum is approximated by k times its
-    // middle term, with a second-order correction.
-    let middle = (probes - 1.0) / 2.0;
-    let spread = (probes * probes - 1.0) / 24.0;
-    let ln = |x: f64| libm::log(x - middle) - spread / ((x - middle) * (x - middle));
+    let ln = middle_term(probes);
     for _ in 0..2 {
         let missed = ln_rate / probes - (ln(ones) - ln(bits));
-        ones += missed * (ones - middle).max(1.0);
+        ones += missed * (ones - (probes - 1.0) / 2.0).max(1.0);
     }
     ones
+}
+
+/// Estimates the mean of `ln(x - i)` over the probes `i`. So `ln(C(x, k) / C(m, k))` is about k
+/// times the difference of two such means. Each is the middle term, with a second-order correction.
+fn middle_term(probes: f64) -> impl Fn(f64) -> f64 {
+    let (middle, spread) = ((probes - 1.0) / 2.0, (probes * probes - 1.0) / 24.0);
+    move |x| libm::log((x - middle).max(0.5)) - spread / ((x - middle) * (x - middle)).max(0.25)
 }

@@ -29,8 +29,13 @@ use crate::law::{Floor, Law, hash_floor};
 use crate::one_filter::quantile::RateQuantile;
 use crate::{Fpr, Layout, Rate, Result, SchemeId};
 
-/// The size of a filter, with a proven rate. [`Plan::new`] makes a plan. Every constructor of the
-/// filter crate accepts it, and it can be used many times.
+/// The largest ratio of the bits of a blocked filter to those of a standard filter at which the
+/// blocked filter is considered worth its memory. A query of a blocked filter reads only one cache
+/// line.
+pub const WORTH_TIMES: f64 = 1.1;
+
+/// The size of a filter, with a proven rate. [`Plan::new`] creates a plan. Every constructor of the
+/// filter crate accepts a plan, and the same plan can be used for many filters.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Plan {
@@ -40,43 +45,45 @@ pub struct Plan {
     pub bits: u64,
     /// The number of probes per item, k.
     pub probes: u32,
-    /// The number of distinct items, n, for which the rate holds. It is the number in the target,
-    /// or the largest number that the bits can hold at the rate.
+    /// The number of distinct items, n, for which the rate holds. `items` is the number given in
+    /// the target, or the largest number that the bits can hold at the requested rate.
     pub items: u64,
-    /// The requested rate, if there was one.
+    /// The requested rate, or `None` if no rate was requested.
     pub rate: Option<Rate>,
-    /// The expected rate at `items`; its upper end includes the floor of equal hashes, and is at
+    /// The expected rate at `items`. Its upper end includes the bound on equal hashes, and is at
     /// most the requested rate.
     pub fpr: Fpr,
-    /// For [`Promise::OneFilter`]: the rate that the one filter does not exceed, with the
-    /// confidence of the promise. The upper end of its bracket includes the floor of equal hashes,
-    /// and is at most the requested rate. The proof uses bounds on the tails and does not assume a
-    /// normal distribution.
+    /// For [`Promise::OneFilter`], the rate that the individual filter does not exceed, with the
+    /// confidence of the promise. The upper end of its bracket includes the bound on equal hashes,
+    /// and is at most the requested rate. The proof uses tail bounds and does not assume a normal
+    /// distribution.
     pub guarantee: Option<RateQuantile>,
-    /// An upper bound on what equal hashes add to the rate: `items / 2^hash_bits`.
+    /// An upper bound on the amount that equal hashes add to the rate: `items / 2^hash_bits`.
     pub hash_floor: f64,
-    /// The target, which is needed for the comparison with the textbook.
+    /// The target of the plan, which is needed for the comparison with the textbook.
     pub(crate) target: Target,
 }
 
 impl Plan {
-    /// Computes what the target leaves open: the smallest number of bits for the rate, the largest
-    /// number of items, or the rate of a size. The number of probes is the best unless it is given.
+    /// Creates a plan by computing what the target does not give: the smallest number of bits for
+    /// the rate, the largest number of items, or the rate of a given size. If the target does not
+    /// give the number of probes, the best number is used.
     ///
     /// The average rate is proven to be at most the requested rate. With [`Promise::OneFilter`],
-    /// the rate of the one filter is also proven to be at most this rate, with the confidence of
-    /// the target. With [`Promise::Mean`], it is also proven that no smaller size is enough: one
-    /// bit less for independent positions, one block less for blocks. With a guarantee, the size is
-    /// only the smallest that was *found*: the probability is not monotone in the bits, because
-    /// rounding to whole bits changes the rate. For schemes of two hashes, the size is also only
-    /// the smallest that was found.
+    /// the rate of the individual filter is also proven to be at most the requested rate, with the
+    /// confidence of the target. With [`Promise::Mean`], the plan is also proven to be the
+    /// smallest: one bit less (or one block less, for blocked filters) would not be enough. With
+    /// [`Promise::OneFilter`], the plan is only the smallest that was *found*, because the
+    /// probability of meeting the rate is not monotone in the bits: rounding to whole bits changes
+    /// the rate. For two-hash schemes, the plan is also only the smallest that was found.
     ///
     /// # Errors
-    /// Fails if parameters are out of range, if too little is given
-    /// ([`Error::Underdetermined`](crate::Error::Underdetermined)), or if a guarantee is requested
-    /// for a scheme of two hashes ([`Error::NoGuarantee`](crate::Error::NoGuarantee)). Also fails
-    /// if the rate is below the hash floor, needs more than the memory cap, or cannot be reached
-    /// with the given bits. The error then has the lowest rate that can be reached.
+    /// Fails if parameters are out of range, if the target gives too little
+    /// ([`Error::Underdetermined`](crate::Error::Underdetermined)), or if it requests a guarantee
+    /// for a two-hash scheme ([`Error::NoGuarantee`](crate::Error::NoGuarantee)). Also fails if the
+    /// requested rate is below the bound on equal hashes, needs more than the memory cap, or cannot
+    /// be reached with the given bits. In these cases, the error contains the lowest rate that can
+    /// be reached.
     pub fn new(target: &Target) -> Result<Plan> {
         let _work = work::begin();
         target.check()?;
@@ -88,34 +95,52 @@ impl Plan {
             (scheme, _) if scheme.layout() == Layout::Spread => two_hash::plan(target),
             #[cfg(not(feature = "two-hash"))]
             (scheme, _) if scheme.layout() == Layout::Spread => out_of_range("scheme", scheme, crate::law::registry::LEFT_OUT),
-            (scheme, _) => out_of_range("scheme", scheme, "one that plans are made for"),
+            (scheme, _) => out_of_range("scheme", scheme, "a scheme that can be planned"),
         }
     }
 
-    /// The blocked plan if it is worth its bits ([`Plan::is_worth_it`]), and otherwise the standard
-    /// plan. If the blocked planner returns an error, no blocked filter meets the target.
+    /// Returns the blocked plan if it is worth its additional bits ([`Plan::is_worth_it`]), and
+    /// otherwise the standard plan. An error of the blocked planner means that no blocked filter
+    /// meets the target.
     fn auto(target: &Target) -> Result<Plan> {
         let spread = spread::plan(target)?;
         let in_lines = blocked::plan(target).ok().filter(|plan| plan.is_worth_it(&spread));
         Ok(in_lines.unwrap_or(spread))
     }
 
-    /// Returns the law of the filter that is planned.
+    /// Returns the law of the planned filter.
     ///
     /// # Errors
-    /// Fails as [`SchemeId::law`] does. This cannot happen for the bits and probes of a plan.
+    /// Fails as [`SchemeId::law`] does. For the bits and probes of a plan, no error can occur.
     pub fn law(&self) -> Result<Box<dyn Law>> {
         self.scheme.law(self.bits, self.probes)
     }
 
-    /// Returns where a key's positions are. This is never [`Layout::Auto`].
+    /// Returns where the positions of a key are. A plan never has [`Layout::Auto`].
     #[must_use]
     pub fn layout(&self) -> Layout {
         self.scheme.layout()
     }
 
-    /// Returns the amounts that are added to the rate at this size by equal hashes and, for schemes
-    /// of two hashes, by correlated positions.
+    /// Returns the expected rate of this filter with another number of items. As in
+    /// [`fpr`](Self::fpr), the upper end includes the floor of equal hashes. For schemes of two
+    /// hashes, the result is the proven bracket by which plans are decided.
+    ///
+    /// # Errors
+    /// Fails as [`Law::fpr`] does.
+    pub fn fpr_with(&self, items: u64) -> Result<Fpr> {
+        let _work = work::begin();
+        let mut fpr = match (self.scheme.variant(), self.scheme.layout()) {
+            #[cfg(feature = "two-hash")]
+            (None, Layout::Spread) if items > 0 => two_hash::rate_with(self, items)?,
+            _ => self.law()?.fpr(items)?,
+        };
+        fpr.add_above(hash_floor(items, self.target.hash_bits));
+        Ok(fpr)
+    }
+
+    /// Returns the terms that equal hashes and correlated positions add to the rate at this size.
+    /// Only two-hash schemes have correlated positions.
     ///
     /// # Errors
     /// Fails as [`law`](Self::law) does.
@@ -124,7 +149,7 @@ impl Plan {
         Ok(self.law()?.floors(self.items, self.target.hash_bits))
     }
 
-    /// Returns the answer of the textbook formulas to the same question, and the true rate of that
+    /// Returns what the textbook formulas answer for the same target, and the true rate of that
     /// answer.
     ///
     /// # Errors
@@ -134,45 +159,51 @@ impl Plan {
         Textbook::new(&self.target, self)
     }
 
-    /// Returns the memory of the bits in bytes, rounded up to whole 64-bit words.
+    /// Returns the memory for the bits, in bytes, rounded up to whole 64-bit words.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bits.div_ceil(64) * 8
     }
 
-    /// Returns the bits of a blocked filter divided by the bits of the standard plan, where both
-    /// hold the same items at the same rate. If the target gives the bits, this blocked plan has
-    /// the same bits as the standard plan, but holds fewer items or has a higher rate. Then the
-    /// blocked filter that is compared is one for the items and the rate of the standard plan. The
-    /// result is `None` if no such filter is proven to have that rate.
+    /// Returns the bits of this blocked filter divided by the bits of the standard filter that
+    /// holds the same items at the same rate. `standard` is the standard plan for the same target.
+    ///
+    /// If the target gives the bits, the given bits are compared in both ways: with the standard
+    /// filter for the items and the rate of this plan, and with the blocked filter for those of
+    /// `standard`. The result is the larger ratio, or `None` if one of the two cannot be planned.
     #[must_use]
     pub fn times_bits(&self, standard: &Plan) -> Option<f64> {
         let _work = work::begin();
-        let bits = match self.target.ask() {
-            Ok(Ask::MostItems { .. } | Ask::GivenSize { rate: None, .. }) => {
-                let rate = self.target.rate.or_else(|| Rate::try_from(standard.promised()).ok())?;
-                let target = Target { bits: None, max_bits: None, ..self.target.clone() };
-                blocked::plan(&target.items(standard.items).rate(rate)).ok()?.bits
-            }
-            _ => self.bits,
+        let Ok(Ask::MostItems { bits, .. } | Ask::GivenSize { bits, rate: None, .. }) = self.target.ask() else {
+            return Some(self.bits as f64 / standard.bits as f64);
         };
-        Some(bits as f64 / standard.bits as f64)
+        // The same items and the same rate as a plan, with as many bits as they need.
+        let same = |plan: &Plan| {
+            let rate = plan.rate.or_else(|| Rate::try_from(plan.promised()).ok())?;
+            Some(Target { bits: None, max_bits: None, ..self.target.clone() }.items(plan.items).rate(rate))
+        };
+        let spread = spread::plan(&Target { scheme: SchemeId::Standard, ..same(self)? }).ok()?.bits;
+        let in_lines = blocked::plan(&same(standard)?).ok()?.bits;
+        Some((bits as f64 / spread as f64).max(in_lines as f64 / bits as f64))
     }
 
-    /// The rate that is promised: that of one filter, or the average if that is higher.
-    fn promised(&self) -> f64 {
+    /// Returns the rate that the plan keeps: the guaranteed rate of one filter, or the average if
+    /// there is no guarantee. With a low confidence, the average can be higher than the guaranteed
+    /// rate; the result is then the average.
+    #[must_use]
+    pub fn promised(&self) -> f64 {
         self.guarantee.map_or(self.fpr.upper, |one| one.fpr.upper.max(self.fpr.upper))
     }
 
     /// Returns whether the speed of one cache line per query is worth the bits of this blocked
-    /// plan. The answer is yes if the plan takes at most a tenth more bits than a standard plan
+    /// plan: whether it takes at most [`WORTH_TIMES`] the bits of a standard plan
     /// ([`Plan::times_bits`]). [`Layout::Auto`] uses this criterion.
     #[must_use]
     pub fn is_worth_it(&self, standard: &Plan) -> bool {
-        self.times_bits(standard).is_some_and(|times| times <= 1.1)
+        self.times_bits(standard).is_some_and(|times| times <= WORTH_TIMES)
     }
 
-    /// Makes the plan for a size that was found before; its rates are proven again. Returns an
+    /// Creates the plan for a size that was found before, and proves its rates again. Returns an
     /// error if the size does not meet the target.
     #[cfg(feature = "serde")]
     pub(crate) fn of_size(scheme: SchemeId, bits: u64, probes: u32, items: u64, target: Target) -> Result<Plan> {
@@ -180,8 +211,8 @@ impl Plan {
         Ok(Plan { target, ..Plan::new(&given)? })
     }
 
-    /// Makes the plan for a size whose rate is known to be low enough. `fpr` is the expected rate
-    /// without equal hashes, which are added here.
+    /// Creates the plan for a size whose rate is known to be low enough. `fpr` is the expected rate
+    /// without the bound on equal hashes, which this function adds.
     fn of(target: &Target, scheme: SchemeId, bits: u64, probes: u32, items: u64, mut fpr: Fpr, guarantee: Option<RateQuantile>) -> Plan {
         let hash_floor = hash_floor(items, target.hash_bits);
         fpr.add_above(hash_floor);

@@ -1,4 +1,4 @@
-//! Plans for the laws of independent positions: standard, classic and partitioned.
+//! Plans for the schemes with independent positions: standard, classic and partitioned.
 
 use super::Plan;
 use super::guarantee::{Lowest, Sure, kept};
@@ -15,7 +15,8 @@ pub(super) fn plan(target: &Target) -> Result<Plan> {
     }
 }
 
-/// Makes the plan for a size. If a rate is requested, the size must be known to keep it.
+/// Creates the plan for a size. If a rate is requested, the caller must ensure that the size meets
+/// this rate.
 fn finish(target: &Target, bits: u64, probes: u32, items: u64) -> Result<Plan> {
     let fpr = target.variant().fpr(bits, items, probes)?;
     let kept = |confidence| kept(target, bits, items, probes, confidence, target.rate.as_ref());
@@ -30,8 +31,8 @@ pub(super) fn question<'a>(target: &Target, rate: &'a Rate) -> Question<'a> {
     Question { variant: target.variant(), rate, probes: target.probes, hash_bits: Some(target.hash_bits) }
 }
 
-/// A number of probes that is enough to make the rate well below the requested rate, and below a
-/// thousandth of the floor of equal hashes. More probes would only cost time.
+/// Returns a number of probes that makes the rate well below the requested rate, and below a
+/// thousandth of the bound on equal hashes. Trying more probes would only take time.
 pub(super) fn useful_probes(target: &Target, bits: u64, items: u64) -> Result<u32> {
     let most = target.variant().max_probes(bits).min(search::MAX_SEARCHED_PROBES);
     // With less than half a bit per item, each further probe only fills the filter.
@@ -71,8 +72,8 @@ fn fewest_bits(target: &Target, items: u64, rate: Rate) -> Result<Plan> {
     }
 }
 
-/// The upper end of the lowest rate that can be reached with this many bits. It is 1 if there are
-/// fewer bits than the given probes need.
+/// Returns the upper end of the lowest rate that can be reached with this many bits. The result is
+/// 1 if the given number of probes is not possible with so few bits.
 fn reachable_within(target: &Target, bits: u64, items: u64) -> Result<f64> {
     if target.probes.is_some_and(|probes| probes > target.variant().max_probes(bits)) {
         return Ok(1.0);
@@ -80,8 +81,9 @@ fn reachable_within(target: &Target, bits: u64, items: u64) -> Result<f64> {
     Ok(lowest(target, bits, items)?.1.upper)
 }
 
-/// The number of probes with the lowest promised rate for a size, and that rate. It is the
-/// guaranteed rate of one filter or, if only the mean is requested, the average.
+/// Returns the number of probes with the lowest promised rate for a size, and that rate. The
+/// promised rate is the guaranteed rate of one filter. If only the mean is requested, it is the
+/// average rate.
 fn lowest(target: &Target, bits: u64, items: u64) -> Result<(u32, Fpr)> {
     if let Some(confidence) = target.asked_confidence() {
         let found = Lowest::new(target, bits, items, confidence, useful_probes(target, bits, items)?)?;
@@ -133,8 +135,8 @@ fn out_of_reach(asked: Rate, (bits, items): (u64, u64), (probes, promised): (u32
     Err(Error::OutOfReach { asked, items, bits, probes, reachable: promised.upper, is_impossible })
 }
 
-/// The number of probes for a size, and the rate with it. The number is the given one, or the best
-/// one if none is given.
+/// Returns the number of probes for a size, and the resulting rate. The number of probes is the one
+/// that the target gives, or otherwise the best.
 fn best_rate(target: &Target, bits: u64, items: u64) -> Result<(u32, Fpr)> {
     match target.probes {
         Some(probes) => Ok((probes, target.variant().fpr(bits, items, probes)?)),
@@ -142,7 +144,8 @@ fn best_rate(target: &Target, bits: u64, items: u64) -> Result<(u32, Fpr)> {
     }
 }
 
-/// The best number of probes at a size, or `known` if the target gives the probes.
+/// Returns the best number of probes for a size, or `known` if the target gives the number of
+/// probes.
 fn best_within(target: &Target, bits: u64, items: u64, known: u32) -> Result<u32> {
     if target.probes.is_some() { Ok(known) } else { Ok(best_rate(target, bits, items)?.0) }
 }

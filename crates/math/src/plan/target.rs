@@ -5,26 +5,26 @@ use crate::law::hash_floor;
 use crate::{Error, Layout, Rate, Result, SchemeId, Variant};
 use alloc::format;
 
-/// What the plan guarantees about the rate.
+/// The promise of a plan about the rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Promise {
-    /// Two things are proven. The expected rate is at most the requested rate. The own rate of the
-    /// one filter that is built is also at most the requested rate, with at least this probability
-    /// over its seed.
+    /// The expected rate is at most the requested rate. With at least the given probability over
+    /// the seed, the rate of the individual filter that is built is also at most the requested
+    /// rate. Both statements are proven.
     OneFilter {
         /// The probability, strictly between 0 and 1.
         confidence: f64,
     },
-    /// It is proven that the expected rate is at most the requested rate. About half of the filters
-    /// planned in this way have a rate slightly above it.
+    /// The expected rate is proven to be at most the requested rate. About half of the filters
+    /// planned in this way individually have a rate slightly above the requested rate.
     Mean,
 }
 
 impl Promise {
-    /// The confidence of a guarantee unless another one is given: 99.9%.
+    /// The default confidence of a guarantee: 99.9%.
     pub const DEFAULT_CONFIDENCE: f64 = 0.999;
 }
 
@@ -34,8 +34,8 @@ impl Default for Promise {
     }
 }
 
-/// What is known about a filter, and the rate that it must not exceed. Set two of items, rate and
-/// bits; [`Plan::new`](crate::Plan::new) computes the rest.
+/// What is known about a filter, and the rate that it must not exceed. Set two of `items`, `rate`
+/// and `bits`; [`Plan::new`](crate::Plan::new) computes the rest.
 ///
 /// ```
 /// use truebloom_math::{Plan, Target};
@@ -54,23 +54,23 @@ pub struct Target {
     pub items: Option<u64>,
     /// The requested false-positive rate.
     pub rate: Option<Rate>,
-    /// The number of bits that the filter may have. The number is rounded down to whole blocks if
-    /// the layout has blocks.
+    /// The number of bits that the filter may have. If the layout has blocks, this number is
+    /// rounded down to whole blocks.
     pub bits: Option<u64>,
     /// The number of probes for each item.
     pub probes: Option<u32>,
     /// The memory cap, in bits.
     pub max_bits: Option<u64>,
-    /// The width of a key's hash in bits: 128, or 64 for a foreign hasher. Equal hashes add
+    /// The width of a key's hash in bits: 128, or 64 for a custom hasher. Equal hashes add at most
     /// `items / 2^hash_bits` to the rate.
     pub hash_bits: u32,
-    /// The scheme: how a hash becomes positions.
+    /// The scheme: how a hash determines the positions of a key.
     pub scheme: SchemeId,
-    /// Where a key's positions are. [`Layout::Lines`] and [`Layout::Auto`] are for the standard
-    /// scheme; [`SchemeId::Blocked`] always has [`Layout::Lines`].
+    /// Where the positions of a key are. [`Layout::Lines`] and [`Layout::Auto`] require the
+    /// standard scheme; [`SchemeId::Blocked`] always has [`Layout::Lines`].
     pub layout: Layout,
-    /// What must not exceed the requested rate: the rate of the one filter (the default), or the
-    /// average.
+    /// The promise about the requested rate: that the individual filter does not exceed it (the
+    /// default), or that the average does not.
     pub promise: Promise,
 }
 
@@ -91,8 +91,8 @@ impl Default for Target {
 }
 
 impl Target {
-    /// Creates a target in which nothing is known, with the standard scheme, a 128-bit hash, and a
-    /// guarantee for the one filter with 99.9%.
+    /// Creates a target without items, rate or bits. The target has the standard scheme, a 128-bit
+    /// hash, and a guarantee for the individual filter with a confidence of 99.9%.
     #[must_use]
     pub fn new() -> Target {
         Target::default()
@@ -134,33 +134,33 @@ impl Target {
         Target { hash_bits, ..self }
     }
 
-    /// Sets the scheme: how a hash becomes positions.
+    /// Sets the scheme: how a hash determines the positions of a key.
     #[must_use]
     pub fn scheme(self, scheme: SchemeId) -> Target {
         Target { scheme, ..self }
     }
 
-    /// Sets where a key's positions are: anywhere, or in one cache line.
+    /// Sets where the positions of a key are: anywhere, or in one cache line.
     #[must_use]
     pub fn layout(self, layout: Layout) -> Target {
         Target { layout, ..self }
     }
 
-    /// Requests a bound on the average only. The plan needs fewer bits, but about half of the
-    /// filters have a rate slightly above the requested rate.
+    /// Requests a bound on the average only. The plan needs fewer bits, but about half of all
+    /// filters individually have a rate slightly above the requested rate.
     #[must_use]
     pub fn mean(self) -> Target {
         Target { promise: Promise::Mean, ..self }
     }
 
-    /// Sets the probability with which the rate of the one filter must be at most the requested
-    /// rate. The default is 99.9%.
+    /// Sets the probability with which the rate of the individual filter must be at most the
+    /// requested rate. The default is 99.9%.
     #[must_use]
     pub fn confidence(self, confidence: f64) -> Target {
         Target { promise: Promise::OneFilter { confidence }, ..self }
     }
 
-    /// The requested confidence; `None` if only the mean is requested.
+    /// Returns the requested confidence, or `None` if the target requests only the mean.
     pub(crate) fn asked_confidence(&self) -> Option<f64> {
         match self.promise {
             Promise::OneFilter { confidence } => Some(confidence),
@@ -168,13 +168,12 @@ impl Target {
         }
     }
 
-    /// The law of independent positions that belongs to the scheme, or the standard law if it has
-    /// none.
+    /// Returns the variant of the scheme, or the standard variant if the scheme has none.
     pub(crate) fn variant(&self) -> Variant {
         self.scheme.variant().unwrap_or(Variant::Standard)
     }
 
-    /// Rejects targets that no planner can use.
+    /// Returns an error for a target that no planner can use.
     pub(crate) fn check(&self) -> Result<()> {
         if let Some(probes) = self.probes {
             check_probes(probes)?;
@@ -189,7 +188,7 @@ impl Target {
             return out_of_range("max_bits", 0, "at least 1");
         }
         if self.layout != Layout::Spread && !matches!(self.scheme, SchemeId::Standard | SchemeId::Blocked) {
-            return out_of_range("scheme", self.scheme, "standard for a layout in lines, which has a scheme of its own");
+            return out_of_range("scheme", self.scheme, "standard for the blocked layout, which has its own scheme");
         }
         match self.promise {
             Promise::OneFilter { confidence } => {
@@ -200,7 +199,7 @@ impl Target {
         }
     }
 
-    /// Determines which of three questions the target asks. Returns an error if too little is
+    /// Determines which of the three questions the target asks. Returns an error if too little is
     /// given.
     pub(crate) fn ask(&self) -> Result<Ask> {
         let underdetermined = |given, missing| Err(Error::Underdetermined { given, missing });
@@ -215,7 +214,7 @@ impl Target {
         }
     }
 
-    /// Returns an error if the floor of equal hashes alone reaches the rate.
+    /// Returns an error if the bound on equal hashes alone reaches the rate.
     pub(crate) fn check_hash_floor(&self, items: u64, asked: Rate) -> Result<()> {
         let reachable = hash_floor(items, self.hash_bits);
         // A rate equal to the floor cannot be reached, because the positions add to the rate.
@@ -225,10 +224,10 @@ impl Target {
         Ok(())
     }
 
-    /// Checks a number of bits against [`max_bits`](Self::max_bits), without a plan.
+    /// Checks a number of bits against the memory cap, [`max_bits`](Self::max_bits).
     ///
     /// # Errors
-    /// Fails if there are more bits than allowed.
+    /// Fails if there are more bits than the cap allows.
     pub fn check_cap(&self, bits: u64) -> Result<()> {
         match self.max_bits {
             Some(cap) if bits > cap => out_of_range("bits", bits, format!("at most the memory cap of {cap} bits")),
@@ -244,6 +243,7 @@ pub(crate) enum Ask {
     FewestBits { items: u64, rate: Rate },
     /// The largest number of items that these bits hold at this rate.
     MostItems { rate: Rate, bits: u64 },
-    /// The best rate for a size, compared with the requested rate if there is one.
+    /// The lowest rate of a given size. If a rate is requested, it is compared with the requested
+    /// rate.
     GivenSize { items: u64, rate: Option<Rate>, bits: u64 },
 }

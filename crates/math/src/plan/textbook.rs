@@ -1,4 +1,4 @@
-//! The answers of the textbook formulas, and by how much they are wrong.
+//! The answers of the textbook formulas, and their errors.
 
 use super::Plan;
 use super::spread::useful_probes;
@@ -6,23 +6,25 @@ use super::target::Target;
 use crate::Variant;
 use crate::{Fpr, MAX_BITS, Rate, Result};
 
-/// The textbook's answer to the same question, and the true rate of that answer. This answer is
-/// always for a filter without blocks.
+/// The filter that the textbook formulas give for the same target, with its true rate. It is always
+/// a filter without blocks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Textbook {
-    /// The number of bits `ceil(-n ln p / (ln 2)^2)`, or the number that was given.
+    /// The number of bits: that of the target if it has one, and otherwise
+    /// `ceil(-n ln p / (ln 2)^2)`.
     pub bits: u64,
-    /// The number of items from the same formula, solved for n, or the number that was given.
+    /// The number of items: that of the target if it has one, and otherwise the formula for `bits`,
+    /// solved for n.
     pub items: u64,
-    /// The number of probes `(m/n) ln 2`, rounded, or the number that was given.
+    /// The number of probes: that of the target if it has one, and otherwise `(m/n) ln 2`, rounded.
     pub probes: u32,
     /// The rate that the textbook formula `(1 - e^(-nk/m))^k` gives for these numbers.
     pub claimed: f64,
     /// The exact expected rate of that filter.
     pub fpr: Fpr,
-    /// Whether the exact rate, plus the floor of equal hashes, is at most the requested rate. The
-    /// comparison is exact. It is `None` if no rate was requested.
+    /// Whether the exact rate, plus the bound on equal hashes, is at most the requested rate, or
+    /// `None` if no rate was requested. The comparison is exact.
     pub meets: Option<bool>,
 }
 

@@ -1,14 +1,15 @@
-//! Plans for filters that are sent. With fewer probes and more bits, fewer bits are set, and the
-//! filter is smaller after compression.
+//! Plans for filters that are sent over a network. With fewer probes and more bits, a filter has
+//! fewer set bits and compresses better.
 
 use super::Plan;
 use crate::error::out_of_range;
 use crate::{Layout, Result, Target};
 use alloc::format;
 
-/// Returns the size in bits of a compressed filter with a given number of set bits: `m H(ones/m)`,
-/// where H is the binary entropy. This size exceeds `log2 C(m, ones)` by at most `log2(2 m) / 2`.
-/// No code for all such filters has a smaller average length than `log2 C(m, ones)`.
+/// Returns the size in bits of a compressed filter with the given number of set bits:
+/// `m H(ones/m)`, where H is the binary entropy. The result exceeds `log2 C(m, ones)` by at most
+/// `log2(2 m) / 2`. No code for all such filters has a smaller average length than
+/// `log2 C(m, ones)`.
 ///
 /// ```
 /// use truebloom_math::entropy_bits;
@@ -26,12 +27,13 @@ fn entropy(bits: f64, ones: f64) -> f64 {
 }
 
 impl Plan {
-    /// Returns an upper bound on the average size in bits of this plan's filter after compression,
-    /// when it holds its items. The bound is the entropy of the mean fill, which is at least the
-    /// mean entropy (Jensen). The result is `None` if the mean fill is not known.
+    /// Returns an upper bound on the average size, in bits, of this plan's filter after
+    /// compression. The bound is for a filter that holds its planned number of items. The bound is
+    /// the entropy of the mean fill, which is at least the mean entropy (Jensen). The result is
+    /// `None` if the mean fill is not known.
     ///
-    /// At a fixed rate, the bound falls as the number of probes is reduced. For a filter that is
-    /// half full, it is `1.44 n log2(1/p)`. With one probe and `n/p` bits, it is
+    /// At a fixed rate, the bound decreases as the number of probes is reduced. For a filter that
+    /// is half full, it is `1.44 n log2(1/p)`. With one probe and `n/p` bits, it is
     /// `n (log2(1/p) + 1.44)` (Mitzenmacher 2002; Burns 4.3 has the fill).
     ///
     /// # Errors
@@ -41,8 +43,9 @@ impl Plan {
         Ok(self.law()?.fill(self.items)?.map(|fill| entropy(self.bits as f64, fill.mean)))
     }
 
-    /// Returns the plan with the smallest number of bits in memory whose filter takes at most this
-    /// many bits when it is sent. Numbers of probes are tried from the best downwards.
+    /// Returns the plan with the smallest number of bits in memory whose filter takes at most
+    /// `most` bits when it is sent. The search starts with the best number of probes, and reduces
+    /// it until the filter is small enough.
     ///
     /// ```
     /// use truebloom_math::{Plan, Target};
@@ -54,20 +57,21 @@ impl Plan {
     /// ```
     ///
     /// # Errors
-    /// Fails as [`new`](Self::new) does, and also if the target has bits or probes, is blocked, or
-    /// has no items or no rate, or if `most` is so small that even one probe takes more bits.
+    /// Fails as [`new`](Self::new) does. Also fails if the target gives bits or probes, gives no
+    /// items or no rate, or has a blocked layout, and if `most` is so small that even a filter with
+    /// one probe exceeds it.
     pub fn for_transmission(target: &Target, most: u64) -> Result<Plan> {
         if target.bits.is_some() || target.probes.is_some() || target.items.is_none() || target.rate.is_none() {
             return out_of_range(
                 "target",
-                "bits or probes given, or no items or rate",
-                "items and a rate alone for a filter that is to be sent",
+                "one with bits or probes, or without items or rate",
+                "one with only items and a rate, for a filter that is transmitted",
             );
         }
         // The law of the fill of blocked filters is not known, so their compressed size is not
         // known either.
         if target.layout == Layout::Lines {
-            return out_of_range("layout", "blocked", "a spread one for a filter that is to be sent");
+            return out_of_range("layout", "blocked", "standard for a filter that is transmitted");
         }
         let target = &target.clone().layout(Layout::Spread);
         let best = Plan::new(target)?;

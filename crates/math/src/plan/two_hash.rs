@@ -12,11 +12,12 @@ use crate::exact::modular::{is_prime, next_prime};
 use crate::law::convergence::{LARGE_PRIME, constant, limit_rate, partition_constant};
 use crate::law::double::Shape;
 use crate::search::boundary;
-use crate::{Error, MAX_BITS, Rate, Result, SchemeId};
+use crate::{Error, Fpr, MAX_BITS, Rate, Result, SchemeId};
 use alloc::format;
 use proofs::Proofs;
 
-/// Without a memory cap, a scheme may need at most this many times the bits of the standard filter.
+/// The largest number of bits that a scheme may need without a memory cap, as a multiple of the
+/// bits of the standard filter.
 const MOST_TIMES_STANDARD: u64 = 4;
 
 /// The search for the lowest rate of a size starts with at most this many probes.
@@ -34,19 +35,20 @@ pub(super) fn plan(target: &Target) -> Result<Plan> {
     }
 }
 
-/// A size whose rate is proven to be at most the requested rate. The upper end of the rate's
-/// bracket, including equal hashes, is compared.
+/// Finds a size whose rate is proven to be at most the requested rate: the upper end of the
+/// bracket, plus the bound on equal hashes, is low enough.
 ///
-/// It need not be the smallest such size. The rate of these schemes is not monotone in the bits: in
-/// a size with small divisors, some strides repeat positions, while the next size may have no such
-/// divisors. For primes, the rate is nearly monotone. So only primes are tried, starting at the
-/// size that a first-order formula predicts. The proven rate rises faster with the probes than the
-/// predicted rate, so for each number of probes the search tries to find fewer bits than the best
-/// so far. The search takes at most some seconds.
+/// The result need not be the smallest such size. The rate of two-hash schemes is not monotone in
+/// the bits. If the number of bits has small divisors, some steps h2 repeat positions, while the
+/// next number of bits may have no such divisors. For primes, the rate is nearly monotone. So only
+/// primes are tried, starting at the size that a first-order formula predicts. As the number of
+/// probes grows, the proven rate rises faster than the predicted rate. So for each number of
+/// probes, the search tries to find a smaller size than the best so far. The search takes at most
+/// some seconds.
 ///
-/// Errors: those of the standard planner for the same rate; and [`Error::SchemeOutOfReach`] if no
-/// size up to the cap is proven to meet the rate. That error has the lowest proven rate near the
-/// cap, and a scheme that meets the requested rate.
+/// Returns the errors of the standard planner for the same rate, and [`Error::SchemeOutOfReach`] if
+/// no size up to the cap is proven to meet the rate. This error contains the lowest proven rate
+/// near the cap, and a scheme that meets the requested rate.
 fn fewest_bits(question: &Question<'_>) -> Result<Plan> {
     let target = question.target;
     let standard = Plan::new(&Target { max_bits: None, ..standard(target) })?;
@@ -57,8 +59,8 @@ fn fewest_bits(question: &Question<'_>) -> Result<Plan> {
     }
 }
 
-/// The smallest size that is found up to a cap, and its probes. If none is found, the lowest rate
-/// that is proven near the cap.
+/// Returns the smallest size that is found up to a cap, and its number of probes. If none is found,
+/// returns the lowest proven rate near the cap.
 fn smallest(question: &Question<'_>, cap: u64) -> Result<core::result::Result<(u64, u32), f64>> {
     let (mut best, mut reachable) = (None, 1.0f64);
     let likely = predicted(question, cap)?;
@@ -143,8 +145,8 @@ fn lowest(proofs: &Proofs<'_>, bits: u64, items: u64) -> Result<(u32, f64)> {
     Ok(best)
 }
 
-/// The result for one number of probes. The number is excluded if no rate is proven for it (`rate`
-/// is 1) and fewer probes are the best so far (`is_more`).
+/// Returns the search step for one number of probes. The number is excluded if no rate is proven
+/// for it (`rate` is 1) and it is larger than the best number so far (`is_more`).
 fn step(rate: f64, is_better: bool, is_more: bool) -> Step {
     if rate == 1.0 && is_more { Step::Excluded } else { Step::Kept { rate, is_better } }
 }
@@ -163,17 +165,22 @@ fn choice(target: &Target) -> Result<core::ops::RangeInclusive<u32>> {
     }
 }
 
-/// The same question for the standard scheme.
+/// Returns the same target for the standard scheme.
 fn standard(target: &Target) -> Target {
     Target { scheme: SchemeId::Standard, ..target.clone() }
 }
 
+/// The rate of a plan with another number of items, by the proofs that decide plans.
+pub(super) fn rate_with(plan: &Plan, items: u64) -> Result<Fpr> {
+    Proofs::new(&plan.target).proven(plan.bits, items, plan.probes)
+}
+
 fn finish(proofs: &Proofs<'_>, bits: u64, probes: u32, items: u64) -> Result<Plan> {
-    let fpr = proofs.best(bits, items, probes)?;
+    let fpr = proofs.proven(bits, items, probes)?;
     Ok(Plan::of(proofs.target, proofs.target.scheme, bits, probes, items, fpr, None))
 }
 
-/// Asks for the smallest number of bits for these items at this rate.
+/// The question for the smallest number of bits, for these items at this rate.
 struct Question<'a> {
     target: &'a Target,
     items: u64,
@@ -191,7 +198,7 @@ impl Question<'_> {
     }
 }
 
-/// The first-order rate at any size, for one number of probes.
+/// A first-order approximation of the rate for any size and one number of probes.
 enum Prediction {
     Slices,
     Array(Shape),
@@ -233,7 +240,8 @@ fn predicted(question: &Question<'_>, cap: u64) -> Result<u32> {
 }
 
 /// The number of probes for which the predicted rate of a size is lowest. Numbers above
-/// [`FEW_PROBES`] are left out, because proofs for many probes are weak and slow.
+/// [`FEW_PROBES`] are not considered, because the brackets for many probes are wide and slow to
+/// compute.
 fn likely_probes(target: &Target, bits: u64, items: u64) -> Result<u32> {
     least_by(target, |probes| {
         let is_likely = target.probes.is_some() || probes <= FEW_PROBES && is_possible(target, bits, probes);
@@ -276,7 +284,7 @@ fn size_below(question: &Question<'_>, limit: u64, probes: u32) -> Option<u64> {
     Some(prime * unit)
 }
 
-/// The first size that is proven to meet the rate, in a search from the predicted size upwards.
+/// Returns the first size that a search upwards from the predicted size proves to meet the rate.
 fn proven_size(question: &Question<'_>, probes: u32, cap: u64) -> Result<Option<u64>> {
     let meets = |bits: u64| question.meets(bits, probes);
     let mut start = Prediction::new(question.target.scheme, probes)?.bits(question, probes, cap);
@@ -300,7 +308,7 @@ fn proven_size(question: &Question<'_>, probes: u32, cap: u64) -> Result<Option<
 }
 
 /// Searches upwards from `start`, in strides that double. Returns a size that meets the rate, and
-/// the last size before it that failed.
+/// the last size tried before it, which does not.
 fn first_from(question: &Question<'_>, start: u64, mut stride: u64, probes: u32, cap: u64) -> Result<Option<(Option<u64>, u64)>> {
     let mut failed: Option<u64> = None;
     let mut next = start;

@@ -1,29 +1,30 @@
-//! The search over numbers of probes, for plans that compare proven rates instead of a formula.
+//! The search for the best number of probes, for plans that compare proven rates.
 
 use crate::Result;
 use core::ops::RangeInclusive;
 
-/// In each direction, the search ends when the proven rate has increased this many times in a row,
-/// because the rate as a function of the probes decreases and then increases.
+/// In each direction, the search ends when the proven rate has increased this many times in a row.
+/// As a function of the number of probes, the rate decreases and then increases.
 const RISES: u32 = 3;
 
-/// The result of trying one number of probes.
+/// The result of trying a number of probes.
 pub(super) enum Step {
-    /// No filter of this size can have this number of probes. The search skips the number.
+    /// No filter of this size can have this number of probes. The search skips it.
     Impossible,
-    /// The number cannot improve the best size. This counts as an increase of the rate.
+    /// This number of probes cannot improve the best result. The search counts it as an increase of
+    /// the rate.
     Excluded,
-    /// The filter was considered.
+    /// The search computed a rate for this number of probes.
     Kept {
-        /// The proven rate at the best size so far. It is 1 if no rate is proven, and then the
-        /// search continues.
+        /// The proven rate for the best size so far. The rate is 1 if no rate is proven; the search
+        /// then continues.
         rate: f64,
-        /// Whether the number improved that size.
+        /// Whether this number of probes improved the best result.
         is_better: bool,
     },
 }
 
-/// Tries numbers of probes from a likely one downwards and upwards.
+/// Tries numbers of probes, starting from a probable one, downwards and upwards.
 pub(super) fn walk(choice: RangeInclusive<u32>, likely: u32, mut step: impl FnMut(u32) -> Result<Step>) -> Result<()> {
     let first = match step(likely)? {
         Step::Kept { rate, .. } => rate,

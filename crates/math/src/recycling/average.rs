@@ -1,9 +1,10 @@
-//! Means of the pass probability over states (numbers of set bits), relative to the pass
-//! probability at the fullest state.
+//! Averages of the pass probability over states, divided by the pass probability in the fullest
+//! state. A state is a number of set bits.
 
 use super::number::Positive;
 
-/// How a query's positions are drawn. This determines the probability that all of them are set.
+/// How the positions of a query are drawn. The kind of draw determines the probability that all of
+/// them are set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Query {
     /// The query makes `k` independent draws: with b of m bits set, it passes with probability
@@ -14,7 +15,8 @@ pub(crate) enum Query {
 }
 
 impl Query {
-    /// The pass probability at `ones - 1` set bits, divided by that at `ones`, which must not be 0.
+    /// The pass probability at `ones - 1` set bits, divided by the pass probability at `ones` set
+    /// bits. The latter must not be 0.
     #[inline]
     fn ratio<T: Positive>(self, ones: u64) -> T {
         match self {
@@ -32,9 +34,9 @@ impl Query {
     }
 }
 
-/// The sum over b of `weight(b) rho(b)`, divided by `rho` of the last b. States are added in order,
-/// and each step multiplies the sum by one ratio. So nothing underflows, even if the rate is far
-/// below the range of `f64`.
+/// The sum over b of `weight(b) rho(b)`, divided by `rho` of the last b, where `rho(b)` is the pass
+/// probability at b set bits. States are added in ascending order, and each step multiplies the sum
+/// by one ratio. So nothing underflows, even if the rate is far below the range of `f64`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Average<T> {
     pub(crate) query: Query,
@@ -54,7 +56,7 @@ impl<T: Positive> Average<T> {
     }
 }
 
-/// A power. If the base has three roundings, each factor adds at most four.
+/// A power. If the base has at most three roundings, each factor adds at most four.
 #[inline]
 fn power<T: Positive>(base: T, exponent: u32) -> T {
     let mut power = base;

@@ -1,5 +1,6 @@
 //! The largest number of items that a given memory remembers at a given rate.
 
+use super::equal_hashes::leaving_room;
 use super::fluid::limit_rate;
 use super::{Bracket, Design, LongRun, Mode, Result, Seeds};
 use crate::error::{check_bits, out_of_range};
@@ -15,31 +16,38 @@ use core::cell::{Cell, RefCell};
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SizedDesign {
-    /// The design with the best number of probes and sigma.
+    /// The design, with the best number of probes and the best sigma.
     pub design: Design,
     /// The rates and the number of items of the design.
     pub run: LongRun,
 }
 
 /// Finds the design with the most items per cycle (per phase, with two phases) whose long-run rate
-/// is at most `rate`, among those with `bits` bits in total. If several are equally good, it is the
-/// one with the fewest probes. Two phases have half of the bits each; an odd bit is not used. The
-/// result is `None` if the rate is too high even with the smallest sigma.
+/// is at most `rate`, among those with `bits` bits in total. If several designs are equally good,
+/// the result is the one with the fewest probes. With two phases, each filter has half of the bits;
+/// an odd bit is not used. The result is `None` if every design has a higher rate, even with the
+/// smallest sigma.
 ///
-/// On the same stream, a filter with a larger sigma is fuller when it is emptied, so the rate rises
-/// with sigma. (For retained colliding items that keep their positions, this is observed, not
-/// proven, and every sigma is tried up to 64 bits.) So the best sigma for a number of probes is
-/// found by bisection. Each decision compares the bracket of the rate with the requested rate as
-/// written. If pairs of `f64` cannot separate the two, the rate counts as too high, unless equality
-/// is proven, which is possible only for a few bits. The search tries the numbers of probes whose
-/// capacity is within 3% of the best in the limit of many bits. Up to 1,024 bits, it tries more
-/// numbers. It is not proven that the result is the best. At small sizes, the search was checked
-/// against all numbers of probes. Numbers of items that agree to 1e-11 count as equal.
+/// A filter with a larger recycle threshold sigma is fuller when it is emptied, so its rate
+/// increases with sigma. Therefore the best sigma for a given number of probes is found by
+/// bisection. In one case, it is only observed and not proven that the rate increases: if the item
+/// that ended a cycle is inserted into the emptied filter at the same positions. In this case,
+/// every sigma is tried for up to 64 bits.
 ///
-/// Time: O(probes x bits) for each number of probes that is tried, 0.2 seconds at a million bits.
-/// Above a hundred thousand hashes it takes microseconds, unless the integrals cannot decide. A
+/// Each decision compares the bracket of the rate with the exact value of the requested rate. The
+/// precision is that of double-double arithmetic (pairs of `f64`). If this precision is too low for
+/// a decision, the rate of the design counts as too high, unless the two rates are proven to be
+/// equal. A proof of equality is possible only for a few bits. The search tries every number of
+/// probes with which large filters have a capacity within 3% of the best one. Up to 1,024 bits, it
+/// tries further numbers. There is no proof that the resulting design is the best one. For small
+/// sizes, the search was compared with a search over all numbers of probes. Numbers of items count
+/// as equal if their relative difference is below 1e-11.
+///
+/// Each number of probes that is tried takes time O(probes x bits), which is 0.2 seconds for a
+/// million bits. Above a hundred thousand hashes (probes x sigma), integrals are tried first, which
+/// take some microseconds. Integrals are not enough if their bracket is too wide for a decision. A
 /// search ends after about a second with the best result so far, or with [`crate::Error::TooLong`]
-/// if there is none. This happens with hundreds of probes in a few thousand bits.
+/// if there is none. The error occurs with hundreds of probes in a few thousand bits.
 ///
 /// ```
 /// use truebloom_math::recycling::{Mode, capacity};
@@ -48,22 +56,27 @@ pub struct SizedDesign {
 /// # Ok::<(), truebloom_math::Error>(())
 /// ```
 ///
+/// The rate includes collisions of 128-bit hashes, which matter at very low rates.
+///
 /// # Errors
-/// Fails if bits are out of range, or the rate is below 1e-300.
+/// Fails if bits are out of range, the rate is below 1e-300, or collisions of 128-bit hashes alone
+/// reach the rate.
 pub fn capacity(bits: u64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>> {
     let _work = work::begin();
-    Search::new(rate, Kept::Average, mode)?.capacity(bits)
+    leaving_room(rate, 0.0, |rate| Search::new(rate, Kept::Average, mode)?.capacity(bits))
 }
 
-/// Like [`capacity()`], but `rate` bounds the *worst* rate instead of the long-run average. Then
-/// every new item of every stream that was chosen without knowing the seeds passes with at most
-/// this probability, whatever came before. So the average over any stream is also at most `rate`.
+/// Like [`capacity()`], but `rate` bounds the *worst* rate, and not the long-run average rate. Each
+/// new item passes with a probability of at most `rate`, whatever came before. This holds on every
+/// stream that was chosen without knowledge of the seeds. So the average over any such stream is
+/// also at most `rate`.
 ///
-/// With two phases, this is the only bound on an average that holds for every stream. Items that
-/// are only in the frozen filter are inserted into the active one, and may fill it before new items
-/// come. So on some streams the average is as high as the worst rate. With one phase, the long-run
-/// average holds on every stream. The worst rate is [`LongRun::worst`]. For two phases with the
-/// same seed, it is computed as if the positions in the two filters were independent.
+/// With two phases, the worst rate is the only bound on the average rate that holds for every
+/// stream. The reason is that items of the frozen filter are inserted into the active filter when
+/// they repeat. These items may fill the active filter before new items come. So on some streams,
+/// the average rate is as high as the worst rate. With one phase, the long-run average rate holds
+/// on every stream. The worst rate is [`LongRun::worst`]. For two phases with the same seed, the
+/// worst rate is computed as if the positions in the two filters were independent.
 ///
 /// ```
 /// use truebloom_math::recycling::{Mode, capacity, worst_capacity};
@@ -80,24 +93,27 @@ pub fn capacity(bits: u64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign
 /// Fails as [`capacity()`] does.
 pub fn worst_capacity(bits: u64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>> {
     let _work = work::begin();
-    Search::new(rate, Kept::Worst, mode)?.capacity(bits)
+    leaving_room(rate, 0.0, |rate| Search::new(rate, Kept::Worst, mode)?.capacity(bits))
 }
 
-/// Returns the smallest memory, in bits in total, with a design that holds at least `items` per
-/// cycle (per phase, with two phases) at a long-run rate of at most `rate`. The result is `None`
-/// above 2^62 bits.
+/// Returns the design with the least memory that holds at least `items` per cycle (per phase, with
+/// two phases) at a long-run rate of at most `rate`. The result is `None` if more than 2^62 bits
+/// would be needed.
 ///
-/// The capacity is not monotone in bits, because sigma and probes are whole numbers. So after a
-/// bisection, smaller sizes are tried, too, until the number of items falls short by more than four
-/// steps of sigma. If the bisection ends at 512 bits or fewer, all smaller sizes are tried. Above
-/// that, 48 smaller sizes are tried (with two phases, 48 even ones), and above a hundred thousand
-/// bits, 12. For small filters, the search was checked against all sizes.
+/// The capacity is not monotone in the number of bits, because sigma and the number of probes are
+/// integers. So after a bisection, smaller sizes are tried as well. Up to 512 bits, the search goes
+/// through all smaller sizes. Up to a hundred thousand bits, it tries 48 smaller sizes, and above a
+/// hundred thousand bits, 12. With two phases, these are the bits in each filter, so only even
+/// sizes are tried. The search ends early at a size above 256 bits if this size holds too few
+/// items, and four more steps of sigma would not be enough. For small filters, the search was
+/// compared with a search over all sizes.
 ///
 /// # Errors
-/// Fails as [`capacity()`] does, and also if `items` is not above 0, or is above 1e18.
+/// Fails as [`capacity()`] does. Also fails if `items` is not above 0, or is above 1e18.
 pub fn min_bits(items: f64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>> {
     let _work = work::begin();
-    Search::new(rate, Kept::Average, mode)?.min_bits(items)
+    let expected = items * mode.filters() as f64;
+    leaving_room(rate, expected, |rate| Search::new(rate, Kept::Average, mode)?.min_bits(items))
 }
 
 /// Like [`min_bits`], but `rate` bounds the worst rate (see [`worst_capacity`]).
@@ -106,7 +122,8 @@ pub fn min_bits(items: f64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesig
 /// Fails as [`min_bits`] does.
 pub fn worst_min_bits(items: f64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>> {
     let _work = work::begin();
-    Search::new(rate, Kept::Worst, mode)?.min_bits(items)
+    let expected = items * mode.filters() as f64;
+    leaving_room(rate, expected, |rate| Search::new(rate, Kept::Worst, mode)?.min_bits(items))
 }
 
 /// The rate that is compared with the requested rate.
@@ -114,47 +131,49 @@ pub fn worst_min_bits(items: f64, rate: &Rate, mode: Mode) -> Result<Option<Size
 pub(super) enum Kept {
     /// The long-run average.
     Average,
-    /// The rate at the fullest state.
+    /// The rate in the fullest state.
     Worst,
 }
 
 /// Numbers of items with a smaller relative difference count as equal.
 const SAME: f64 = 1e-11;
 
-/// Up to this many bits, the limit of many bits is not a useful guide for the search.
+/// The largest number of bits for which the limit of large filters is not a useful guide for the
+/// search.
 const SMALL: u64 = 1_024;
 
-/// Up to this many bits, every sigma is tried if the rate is not proven to rise with it.
+/// The largest number of bits for which every sigma is tried if the rate is not proven to rise with
+/// sigma.
 const SCANNED: u64 = 64;
 
-/// The largest number of steps of one search. They take about a second.
+/// The largest number of steps of one search. This many steps take about a second.
 const MOST_STEPS: f64 = 8e7;
 
-/// The number of steps after which a search that has found nothing gives up.
+/// The number of steps after which a search gives up if it has found nothing.
 const MOST_STEPS_ALONE: f64 = 3e8;
 
 /// The best design for a number of bits and probes, and its items per cycle, or `None` if there is
 /// no such design.
 type Found = Option<(Design, Bracket)>;
 
-/// A search for designs of one mode at one rate, which counts its steps.
+/// A search for designs with a given mode and rate. The search counts its steps.
 pub(super) struct Search<'a> {
     rate: &'a Rate,
     kept: Kept,
     mode: Mode,
-    /// The loads that reach the rate in the limit of many bits, for 1, 2, .. probes, up to well
-    /// above the best number of probes.
+    /// The load at which the rate is reached in the limit of large filters, for 1, 2, .. probes, up
+    /// to well above the best number of probes.
     loads: Vec<f64>,
     per_bit: Vec<f64>,
     most_per_bit: f64,
     steps: Cell<f64>,
-    /// For each number of probes, the difference between the best sigma for the last size and that
-    /// in the limit of many bits. It changes little from one size to the next.
+    /// For each number of probes, the difference between the best sigma for the last size and the
+    /// value predicted by the limit of large filters. This difference changes little from one size
+    /// to the next.
     shifts: RefCell<BTreeMap<u32, i64>>,
-    /// Earlier results, by bits and probes, because nested searches need the same sizes again.
+    /// Earlier results, by number of bits and probes. Nested searches need the same sizes again.
     found: RefCell<BTreeMap<(u64, u32), Found>>,
-    /// A search for the similar mode for which integrals exist, whose results serve as first
-    /// guesses.
+    /// A search for a similar mode that integrals can compute. Its results serve as first guesses.
     near: Option<Box<Search<'a>>>,
 }
 
@@ -184,8 +203,8 @@ impl<'a> Search<'a> {
         best.map(|(design, _)| Ok(SizedDesign { design, run: design.long_run()? })).transpose()
     }
 
-    /// The design with this many bits in each filter that holds the most items, or the first one
-    /// found that holds `enough` items.
+    /// Returns the design with this many bits in each filter that holds the most items, or the
+    /// first design found that holds `enough` items.
     fn best(&self, each: u64, enough: f64) -> Result<Option<(Design, Bracket)>> {
         check_bits(each)?;
         let mut best: Option<(Design, Bracket)> = None;
@@ -207,8 +226,8 @@ impl<'a> Search<'a> {
         Ok(best)
     }
 
-    /// Like [`fullest`](Self::fullest), with the number of items of the design. The result is
-    /// cached.
+    /// Like [`fullest`](Self::fullest), but also returns the number of items of the design, and
+    /// caches the result.
     fn fullest_once(&self, bits: u64, probes: u32) -> Result<Option<(Design, Bracket)>> {
         if let Some(found) = self.found.borrow().get(&(bits, probes)) {
             return Ok(*found);
@@ -224,7 +243,7 @@ impl<'a> Search<'a> {
         Ok(found)
     }
 
-    /// Numbers of probes that may be the best.
+    /// Returns the numbers of probes that may be the best.
     fn candidates(&self, bits: u64) -> impl Iterator<Item = u32> {
         // The number of items per cycle. If it is small, rounding items and set bits to whole
         // numbers matters.
@@ -253,18 +272,21 @@ impl<'a> Search<'a> {
         found.into_iter().map(|(probes, _)| probes)
     }
 
-    /// The loads that reach the rate in the limit of many bits, for 1, 2, .. probes.
+    /// Returns the load at which the rate is reached in the limit of large filters, for 1, 2, ..
+    /// probes.
     pub(super) fn loads(&self) -> &[f64] {
         &self.loads
     }
 
-    /// The number of steps of one decision, near the sigma that the limit of many bits suggests.
+    /// The number of steps of one decision, for a sigma near the value that the limit of large
+    /// filters predicts.
     fn steps_of(&self, bits: u64, probes: u32) -> f64 {
         let sigma = (self.loads[probes as usize - 1] * bits as f64) as u64;
         Design::new(bits, probes, sigma.min(bits - 1), self.mode).map_or(0.0, |design| design.steps_nearly())
     }
 
-    /// Whether the search has taken so many steps that it should end with the best result so far.
+    /// Whether the search has taken so many steps that it should end and return the best result so
+    /// far.
     pub(super) fn is_spent(&self) -> bool {
         self.steps.get() > MOST_STEPS || work::is_third_spent()
     }
@@ -289,9 +311,10 @@ impl<'a> Search<'a> {
         self.steps.set(self.steps.get() + steps);
     }
 
-    /// The design with the largest sigma at which the rate is low enough. With few bits and at high
-    /// rates, its frozen filter may become full (sigma + probes exceed bits). Such a design has a
-    /// rate, but no `RecyclingFilter` can be made for it.
+    /// Returns the design with the largest sigma at which the rate is low enough. With few bits and
+    /// at high rates, the frozen filter of such a design may become full (sigma + probes exceed
+    /// bits). Such a design has a rate, but it is not possible to create a `RecyclingFilter` for
+    /// it.
     fn fullest(&self, bits: u64, probes: u32) -> Result<Option<Design>> {
         let (k, mode) = (u64::from(probes), self.mode);
         let least = if mode.retaining { k } else { 0 };
@@ -394,20 +417,20 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Up to this many bits, all numbers of probes and all smaller sizes are tried.
+/// The largest number of bits for which all numbers of probes and all smaller sizes are tried.
 const EXHAUSTED: u64 = 256;
 
-/// If a size misses the number of items by more than this many steps of sigma, the search for
-/// smaller sizes ends.
+/// The search for smaller sizes ends when a size misses the number of items by more than this many
+/// steps of sigma.
 const STEPS_BELOW: f64 = 4.0;
 
-/// The number of items that one more set bit adds at sigma.
+/// The number of items needed to set one more bit when sigma bits are set.
 fn items_of_a_bit(design: &Design) -> f64 {
     let empty = (design.bits() - design.sigma()) as f64 / design.bits() as f64;
     1.0 / (f64::from(design.probes()) * empty)
 }
 
-/// The load (sigma per bit) at which the rate, in the limit of many bits, has this value.
+/// The load (sigma divided by bits) at which filters have this rate, in the limit of large filters.
 fn limit_load(probes: u32, rate: f64, kept: Kept, filters: u64) -> f64 {
     if kept == Kept::Worst {
         // With two filters, both are equally full, and the rate is 2 rho - rho^2.
@@ -417,8 +440,8 @@ fn limit_load(probes: u32, rate: f64, kept: Kept, filters: u64) -> f64 {
     bisect_reals(0.0, 1.0 - f64::EPSILON, 60, |load| limit_rate(probes, load, filters) >= rate).0
 }
 
-/// The loads that reach the rate in the limit of many bits, for 1, 2, .. probes. The last number of
-/// probes is well above the best one.
+/// Returns the load at which the rate is reached in the limit of large filters, for 1, 2, ..
+/// probes. The list ends well above the best number of probes.
 fn limit_loads(rate: &Rate, kept: Kept, mode: Mode) -> Result<Vec<f64>> {
     let p = rate.to_f64();
     if p < 1e-300 {
@@ -428,7 +451,7 @@ fn limit_loads(rate: &Rate, kept: Kept, mode: Mode) -> Result<Vec<f64>> {
     let (mut best, mut most) = (0, 0.0);
     for probes in 1.. {
         // Sixty integrals, of some hundred terms each.
-        work::spend("the loads that keep a rate in many bits", 60.0 * 300.0)?;
+        work::spend("the search for the best number of probes at this rate", 60.0 * 300.0)?;
         let load = limit_load(probes, p, kept, mode.filters());
         let items = -libm::log1p(-load) / f64::from(probes);
         if items > most {
@@ -442,8 +465,9 @@ fn limit_loads(rate: &Rate, kept: Kept, mode: Mode) -> Result<Vec<f64>> {
     Ok(loads)
 }
 
-/// Brackets the largest sigma that meets the rate, in steps that double from a guess. Returns two
-/// numbers: the first meets the rate or is `least`, and the second does not meet it or is `end`.
+/// Brackets the largest sigma that meets the rate, with steps that double from a guess. Returns two
+/// values of sigma: the first meets the rate or is `least`, and the second does not meet it or is
+/// `end`.
 fn around(guess: u64, least: u64, end: u64, meets: &impl Fn(u64) -> Result<bool>) -> Result<(u64, u64)> {
     let mut step = 1;
     if meets(guess)? {
@@ -470,8 +494,8 @@ fn around(guess: u64, least: u64, end: u64, meets: &impl Fn(u64) -> Result<bool>
 mod tests {
     use super::*;
 
-    /// Tests that the load in the limit has the requested rate. At the worst, both filters of two
-    /// phases are equally full, and the rate is `1 - (1 - rho)^2`.
+    /// Tests that the load in the limit of large filters has the requested rate. In the worst case,
+    /// both filters of two phases are equally full, and the rate is `1 - (1 - rho)^2`.
     #[test]
     fn loads_of_the_limit_have_their_rate() {
         for probes in [1u32, 3, 10] {

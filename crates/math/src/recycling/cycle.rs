@@ -1,5 +1,5 @@
-//! The number of new items in a cycle: its mean, its variance, and its whole distribution if that
-//! is cheap.
+//! The number of new items in a cycle: its mean, its variance and, if that is fast to compute, its
+//! whole distribution.
 
 use super::fills::Fills;
 use super::number::Positive;
@@ -14,39 +14,39 @@ use crate::{Error, Method};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The length of a cycle (or a phase, with two phases) in new items, including the item that ends
-/// it.
+/// The length of a cycle, which is the number of new items up to and including the item that ends
+/// it. With two phases, this is the length of a phase.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Cycle {
     /// The mean length, as in [`super::LongRun::items_per_cycle`].
     pub mean: Bracket,
-    /// The variance of the length. Its relative error is below 1e-6 up to two million hashes.
-    /// Beyond that, for colliding probes, it is the variance in the limit of many bits, whose error
-    /// is exponentially small.
+    /// The variance of the length. If the cycle has at most two million hashes (probes x sigma),
+    /// the relative error of the variance is below 1e-6. For longer cycles with colliding probes,
+    /// the value is the limit for large filters. The error of this limit is exponentially small.
     pub variance: f64,
     /// The smallest number of items that can end a cycle.
     pub least: u64,
     /// `survival[n]` is the probability that a cycle has more than n items, with an absolute error
-    /// below 1e-11. It is `None` if computing it item by item takes too long.
+    /// below 1e-11. `None` if the item-by-item computation would take too long.
     survival: Option<Vec<f64>>,
 }
 
-/// Up to this many hashes, the variance is computed in pairs of `f64`.
+/// The largest number of hashes for which the variance is computed in pairs of `f64`.
 const FINE_HASHES: f64 = 2e6;
 
-/// The largest work for which the distribution is summed, in states times hashes.
+/// The largest amount of work for which the distribution is computed, in states times hashes.
 pub(super) const MAX_LAW: f64 = 5e7;
 
 impl Design {
-    /// Returns the distribution of the length of a cycle. It is computed up to a few hundred
-    /// thousand bits (probes x items x states below 5e7). For larger filters, only the mean and the
-    /// variance are computed.
+    /// Returns the distribution of the length of a cycle. The whole distribution is computed if the
+    /// product of probes, items and states is below 5e7, which allows a few hundred thousand bits.
+    /// For larger filters, only the mean and the variance are computed.
     ///
-    /// A cycle continues after n items while at most sigma bits are set, so the distribution of its
-    /// length follows from the distribution of the fill (Burns). It is not in the paper on
-    /// recycling. For the variance, the recursion also numbers the items of a cycle. The sum of
-    /// these numbers over a cycle has the mean `E[N (N+1) / 2]`.
+    /// A cycle continues after n items if at most sigma bits are set. So the distribution of its
+    /// length follows from the distribution of the fill (Burns). This distribution is not in the
+    /// paper on recycling. For the variance, the items of each cycle are numbered from 1 to N. The
+    /// expected sum of these numbers is `E[N (N+1) / 2]`, which the recursion computes.
     ///
     /// # Errors
     /// Fails as [`long_run`](Self::long_run) does.
@@ -55,7 +55,7 @@ impl Design {
         self.cycle_within(MAX_LAW)
     }
 
-    /// Computes the distribution only if it takes at most this much work.
+    /// Like [`cycle`](Self::cycle), but with a different limit on the work for the distribution.
     pub(super) fn cycle_within(&self, work: f64) -> Result<Cycle> {
         let mean = self.long_run()?.items_per_cycle;
         // A retained item has set up to k bits before the first item of the cycle.
@@ -120,7 +120,8 @@ impl Design {
 }
 
 impl Cycle {
-    /// Returns the probability `P(N > n)` for n = `items`, if the distribution is known.
+    /// Returns the probability that a cycle has more than `items` new items, if the distribution is
+    /// known.
     #[must_use]
     pub fn survival(&self, items: u64) -> Option<f64> {
         let survival = self.survival.as_ref()?;
@@ -132,12 +133,12 @@ impl Cycle {
         self.survival.as_deref()
     }
 
-    /// Returns the smallest n with `P(N <= n) >= p`, for p strictly between 0 and 1, and its
-    /// method. The method is `Validated` if n comes from the distribution, and the normal
-    /// approximation for many bits.
+    /// Returns the smallest n with `P(N <= n) >= p`, for p strictly between 0 and 1, and the method
+    /// by which it was computed. The method is `Validated` if n was computed from the distribution;
+    /// otherwise, n is a normal approximation for large filters.
     ///
     /// # Errors
-    /// Fails if the probability is not strictly between 0 and 1.
+    /// Fails if `p` is not strictly between 0 and 1.
     pub fn quantile(&self, p: f64) -> Result<(u64, Method)> {
         if !(p > 0.0 && p < 1.0) {
             return out_of_range("quantiles", p, "strictly between 0 and 1");
@@ -151,7 +152,7 @@ impl Cycle {
     }
 }
 
-/// The quantile of the normal distribution, computed by bisection on `erfc`.
+/// Returns a quantile of the normal distribution, computed by bisection on `erfc`.
 pub(super) fn normal_quantile(p: f64) -> f64 {
     bisect_reals(-40.0, 40.0, 80, |x| libm::erfc(-x / core::f64::consts::SQRT_2) / 2.0 >= p).0
 }

@@ -1,18 +1,18 @@
-//! The law of the number of set bits, computed item by item.
+//! The distribution of the number of set bits, computed item by item.
 
 use crate::exact::work;
 use crate::{Error, Result};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The largest number of steps for one law. They take about a second.
+/// The largest number of steps for one distribution. This many steps take about a second.
 const MAX_STEPS: f64 = 6e7;
 
-/// The number of word operations in a step.
+/// The number of word operations that each step counts as.
 const STEP: f64 = 30.0;
 
 /// The distribution of the number of set bits: `weights[i]` is the probability of `first + i` set
-/// bits. Negligible probabilities are dropped, and their sum is kept.
+/// bits. Negligible probabilities are dropped. The field `dropped` is their sum.
 #[derive(Clone, Debug)]
 pub(crate) struct Fills {
     bits: u64,
@@ -28,13 +28,13 @@ pub(crate) struct Fills {
 }
 
 impl Fills {
-    /// The distribution before the first item.
+    /// Creates the distribution before the first item.
     pub(crate) fn new(bits: u64, probes: u32, distinct: bool, start: Vec<f64>, negligible: f64) -> Fills {
         Fills { bits, probes, distinct, first: 0, weights: start, negligible, dropped: 0.0, steps: 0.0 }
     }
 
-    /// The probabilities that the next hash of an item finds its bit set, and that it does not,
-    /// after `placed` hashes of the item.
+    /// Returns two probabilities for the next hash of an item of which `placed` hashes are placed:
+    /// that it finds its bit set, and that it does not.
     #[inline]
     fn chances(&self, ones: u64, placed: u64) -> (f64, f64) {
         let placed = if self.distinct { placed } else { 0 };
@@ -42,20 +42,20 @@ impl Fills {
         (ones.saturating_sub(placed) as f64 * share, (self.bits - ones) as f64 * share)
     }
 
-    /// Adds one item. Each hash finds its bit set or sets it. All terms are positive, with at most
-    /// 5 roundings per hash.
+    /// Adds one item. Each hash finds its bit set or sets it. All terms are positive, and each hash
+    /// adds at most 5 roundings.
     pub(crate) fn item(&mut self) -> Result<()> {
         self.item_after(|_, _| (1.0, 1.0))
     }
 
-    /// Adds one item, given that it sets a bit. For each state, the probabilities of the remaining
+    /// Adds an item that sets at least one bit. In each state, the probabilities of the remaining
     /// cases are scaled to a sum of 1.
     pub(crate) fn item_that_sets(&mut self) -> Result<()> {
         self.item_after(|fills, ones| (0.0, 1.0 / fills.leaving(ones)))
     }
 
-    /// The probability `1 - rho` that an item sets a bit, as a sum of positive terms over the first
-    /// hash that does so.
+    /// Returns the probability `1 - rho` that an item sets a bit, as a sum of positive terms over
+    /// the first hash that sets one.
     pub(crate) fn leaving(&self, ones: u64) -> f64 {
         let (mut stay, mut leave) = (1.0, 0.0);
         for h in 0..u64::from(self.probes) {
@@ -70,19 +70,21 @@ impl Fills {
         (0..u64::from(self.probes)).map(|h| self.chances(ones, h).0).product()
     }
 
-    /// The odds `rho / (1 - rho)`: the mean number of items that pass before one sets a bit.
+    /// Returns the odds `rho / (1 - rho)`, the expected number of items that pass before one sets a
+    /// bit.
     pub(crate) fn odds(&self, ones: u64) -> f64 {
         self.passing(ones) / self.leaving(ones)
     }
 
-    /// Adds an item. `weigh` gives two factors: for items that set no bit, and for those that do.
+    /// Adds an item. `weigh` returns two factors: one for items that set no bit, and one for all
+    /// others.
     fn item_after(&mut self, weigh: impl Fn(&Fills, u64) -> (f64, f64)) -> Result<()> {
         let width = self.weights.len();
         let steps = f64::from(self.probes) * (width as f64 + f64::from(self.probes)) + 10.0;
         self.steps += steps;
-        work::spend("the law of the fill, item by item", STEP * steps)?;
+        work::spend("the distribution of set bits after each item", STEP * steps)?;
         if self.steps > MAX_STEPS {
-            return Err(Error::TooLong { what: "the law of the fill, item by item", steps: self.steps, allowed: MAX_STEPS });
+            return Err(Error::TooLong { what: "the distribution of set bits after each item", steps: self.steps, allowed: MAX_STEPS });
         }
         let last = (self.first + width as u64 - 1 + u64::from(self.probes)).min(self.bits);
         let room = (last - self.first) as usize + 1;
@@ -138,7 +140,7 @@ impl Fills {
         over
     }
 
-    /// Adds `weight(b) value(b)` of another distribution to the weights of this one.
+    /// Adds the weights of another distribution to this one, each multiplied by `value(b)`.
     pub(crate) fn add(&mut self, other: &Fills, value: impl Fn(u64) -> f64) {
         let end = |fills: &Fills| fills.first + fills.weights.len() as u64;
         let first = self.first.min(other.first);
@@ -150,7 +152,7 @@ impl Fills {
         (self.first, self.weights) = (first, weights);
     }
 
-    /// The sum of `weight(b) value(b)` over b.
+    /// Returns the sum of `weight(b) value(b)` over b.
     pub(crate) fn mean(&self, value: impl Fn(u64) -> f64) -> f64 {
         (self.first..).zip(&self.weights).map(|(ones, weight)| weight * value(ones)).sum()
     }

@@ -1,21 +1,22 @@
-//! The long run of designs with too many states for a recursion. Sums over states become integrals,
-//! with bounded remainders.
+//! The long-run rate of designs with too many states for the recursion. Sums over states are
+//! replaced by integrals with bounded remainders.
 //!
-//! If probes may coincide, filling the filter is a sequence of single hashes, `k` per item. Let `T`
-//! be the number of hashes until more than `sigma` bits are set. Then a cycle has `ceil(T / k)`
-//! items. Let `T_b` be the number of hashes until `b` bits are set, and `w` a k-th root of 1. `T_b`
-//! is a sum of independent geometric variables, so `E[w^(T_b)]` is a product. With `v_b`, the
-//! expected number of items that find b set bits, the following holds exactly:
+//! If the probes of an item may collide, the filter is filled by a sequence of single hashes, `k`
+//! per item. Let `T` be the number of hashes until more than `sigma` bits are set. Then a cycle has
+//! `ceil(T / k)` items. Let `T_b` be the number of hashes until `b` bits are set, and `w` a k-th
+//! root of 1. Since `T_b` is a sum of independent geometric variables, `E[w^(T_b)]` is a product.
+//! Let `v_b` be the expected number of items that find b set bits. Then the following equations
+//! hold exactly:
 //!
 //! ```text
 //! v_b  = (1/k) [ m/(m-b) + sum over w of E[w^(T_b)] / (1 - w b/m) ]          w over the roots other than 1
 //! E[N] = E[T]/k + (k-1)/(2k) + (1/k) sum over w of E[w^T] / (1/w - 1)
 //! ```
 //!
-//! `|E[w^(T_b)]|` decreases like `exp(-b^2/m)`, which bounds the sums over the roots other than 1.
-//! The remaining terms are sums over b of `1/(1-x)` and `x^k/(1-x)` with `x = b/m`. The derivatives
-//! of these functions are all positive, so two successive terms of the Euler-Maclaurin formula
-//! enclose the sums. Rounding errors are below [`rounding`].
+//! The absolute value `|E[w^(T_b)]|` decreases like `exp(-b^2/m)`, which bounds the sums over the
+//! roots other than 1. The remaining terms are sums over b of `1/(1-x)` and `x^k/(1-x)` with
+//! `x = b/m`. All derivatives of these functions are positive, so two successive terms of the
+//! Euler-Maclaurin formula enclose the sums. The relative rounding error is below [`rounding`].
 
 use super::long_run::{Walked, times_rho};
 use super::number::around;
@@ -40,15 +41,15 @@ impl Between {
     }
 }
 
-/// A bound on the relative error of every number computed here. It covers a few hundred operations
-/// and a k-th power.
+/// A bound on the relative rounding error of every number that this module computes. The bound
+/// covers a few hundred operations and a k-th power.
 fn rounding(probes: u32) -> f64 {
     (1_000.0 + 40.0 * f64::from(probes)) * f64::EPSILON
 }
 
 impl Design {
-    /// The long-run rate and the number of items per cycle, computed by integrals. This is possible
-    /// only for colliding probes that are not retained.
+    /// Returns the long-run rate and the number of items per cycle, computed by integrals. The
+    /// integrals require that probes may collide, and that every cycle begins with an empty filter.
     pub(super) fn fluid(&self) -> Result<Walked> {
         let (k, m) = (f64::from(self.probes), self.bits as f64);
         let items = self.fluid_items();
@@ -79,8 +80,8 @@ impl Design {
         Ok(Walked { rate: times_rho(self.rho(top), &share.enclosure(4.0 * relative))?, items })
     }
 
-    /// The sum over the roots other than 1 of `term(angle, |E[w^T]|)`, for terms that decrease with
-    /// the angle up to 180 degrees.
+    /// Returns the sum of `term(angle, |E[w^T]|)` over the roots other than 1. The terms must
+    /// decrease as the angle grows to 180 degrees.
     fn roots(&self, term: impl Fn(f64, f64) -> f64) -> f64 {
         self.pairs(|angle| {
             let term = term(angle, self.decay(angle));
@@ -88,13 +89,13 @@ impl Design {
         })
     }
 
-    /// An upper bound on `|E[w^T]|` for the root with this angle.
+    /// Returns an upper bound on `|E[w^T]|` for the root w with this angle.
     ///
-    /// `|E[w^T]|` is the product of `(1-x) / |1 - w x|` over the states. The logarithm of the
-    /// inverse of a factor is `L = ln(1 + a x / (1-x)^2) / 2` with `a = |1 - w|^2`. It rises with
-    /// x, so the sum over the states is at least the integral,
+    /// `|E[w^T]|` is the product of `(1-x) / |1 - w x|` over the states. The inverse of a factor
+    /// has the logarithm `L = ln(1 + a x / (1-x)^2) / 2` with `a = |1 - w|^2`. L rises with x, so
+    /// the sum over the states is at least the integral, which is
     /// `-(1-x) L + (a/2) ln |1 - w x| + sin(angle) arg`, where `-arg` is the angle of `1 - w x`.
-    /// Each term is below `a x / (1-x)^2`, which bounds the loss by cancellation.
+    /// Each term is below `a x / (1-x)^2`, which bounds the effect of cancellation.
     fn decay(&self, angle: f64) -> f64 {
         let (m, x) = (self.bits as f64, self.sigma as f64 / self.bits as f64);
         let empty = (self.bits - self.sigma) as f64 / m;
@@ -107,9 +108,10 @@ impl Design {
         libm::exp(-m * (integral * (1.0 - 1e-9) - slack).max(0.0))
     }
 
-    /// The sum over the roots other than 1, where a root and its conjugate have the same term. `at`
-    /// gives a term and a bound on all terms with larger angles. The sum ends when these bounds are
-    /// negligible, and includes the last bound.
+    /// Returns a sum over the roots other than 1 in which each root and its complex conjugate have
+    /// the same term. For each angle, `at` returns the term and a bound on all terms with larger
+    /// angles. The sum ends when this bound is negligible, and then includes it for all remaining
+    /// roots.
     fn pairs(&self, at: impl Fn(f64) -> (f64, f64)) -> f64 {
         let mut sum = 0.0;
         for j in 1..=self.probes / 2 {
@@ -123,7 +125,7 @@ impl Design {
         sum
     }
 
-    /// The expected number of items in a cycle, `E[N]`.
+    /// Returns the expected number of items in a cycle, `E[N]`.
     fn fluid_items(&self) -> Between {
         let (k, m) = (f64::from(self.probes), self.bits as f64);
         let (x, empty) = (self.sigma as f64 / m, (self.bits - self.sigma) as f64 / m);
@@ -134,9 +136,9 @@ impl Design {
         Between { low: (sum - next + half - rest) / k, high: (sum + half + rest) / k }
     }
 
-    /// The variance of the number of items in a cycle, in the limit of many bits. It is the
-    /// variance of `ceil(T / k)` for a `T` that is uniform modulo k, where `Var T` is the sum of
-    /// `x / (1-x)^2`.
+    /// Returns the variance of the number of items in a cycle, in the limit of large filters. The
+    /// result is the variance of `ceil(T / k)`, with `T` uniform modulo k and `Var T` equal to the
+    /// sum of `x / (1-x)^2`.
     pub(super) fn fluid_variance(&self) -> f64 {
         let (k, m) = (f64::from(self.probes), self.bits as f64);
         let (x, empty) = (self.sigma as f64 / m, (self.bits - self.sigma) as f64 / m);
@@ -148,7 +150,8 @@ impl Design {
         (hashes + (k * k - 1.0) / 12.0) / (k * k)
     }
 
-    /// The expected number of items in a cycle that pass, divided by the pass probability at sigma.
+    /// Returns the expected number of items that pass in a cycle, divided by the pass probability
+    /// at sigma.
     fn fluid_passed(&self) -> Between {
         let (k, m) = (f64::from(self.probes), self.bits as f64);
         let (x, empty) = (self.sigma as f64 / m, (self.bits - self.sigma) as f64 / m);
@@ -165,17 +168,18 @@ impl Design {
         Between { low: (sum - next - rest) / k, high: (sum + rest) / k }
     }
 
-    /// An upper bound on the terms that the roots other than 1 add to the number of items that
-    /// pass, divided by `x^k` at sigma. These terms decrease with b only after some bits are set.
+    /// Returns an upper bound on what the roots other than 1 contribute to the number of items that
+    /// pass, divided by `x^k` at sigma. The terms of these roots decrease with b only after some
+    /// bits are set, so they need a separate bound.
     ///
     /// By concavity, `ln(1 + a x) >= x ln(1 + a)` for x up to 1. So
     /// `|E[w^(T_b)]| <= exp(-ln(1 + a) b (b-1) / (4 m))`. Because b is at most m, this is at most
     /// `(1 + a)^(1/4) exp(-c b^2 / 2)` with `c = ln(1 + a) / (2 m)`. The function
     /// `b^k exp(-c b^2/2)` has one peak, so its sum over b up to sigma is at most its integral plus
-    /// its peak. There is a second bound if `r = k/sigma - ln(1 + a x / (1-x)^2) / 2` is above 0.
-    /// Then each term up to sigma is at least `exp(r)` times the one before, so the sum is at most
-    /// the last term times `1 + 1/r`. `|1 - w x|` is at least the sine of the angle, or 1 beyond a
-    /// right angle.
+    /// its peak. A second bound applies if `r = k/sigma - ln(1 + a x / (1-x)^2) / 2` is above 0. In
+    /// this case, each term up to sigma is at least `exp(r)` times the previous one, so the sum is
+    /// at most the last term times `1 + 1/r`. The absolute value `|1 - w x|` is at least the sine
+    /// of the angle, or at least 1 for angles above a right angle.
     fn early_states(&self) -> f64 {
         let (k, sigma) = (f64::from(self.probes), self.sigma as f64);
         let ln_sigma = libm::log(sigma);
@@ -199,8 +203,8 @@ impl Design {
         })
     }
 
-    /// The distribution of the fill of the frozen filter. It assumes that each of the `k` hashes of
-    /// an item is equally likely to be the one that exceeds sigma.
+    /// Returns the distribution of the fill of the frozen filter. The computation assumes that each
+    /// of the `k` hashes of an item is equally likely to be the one that exceeds sigma.
     fn fluid_frozen(&self) -> Vec<(u64, f64)> {
         let (bits, probes, sigma) = (self.bits, self.probes, self.sigma);
         match self.mode.excludes_triggers() {
@@ -216,11 +220,12 @@ impl Design {
         }
     }
 
-    /// An upper bound on `E[a g] - E[a] E[g]` for a query with shared positions, where `a` and `g`
-    /// are the probabilities that the active and the frozen filter hold r distinct positions.
+    /// Returns an upper bound on `E[a g] - E[a] E[g]` if both filters use the same positions. Here
+    /// `a` and `g` are the probabilities that r distinct positions of a query are set in the active
+    /// and in the frozen filter.
     ///
-    /// Both decrease with r, so the covariance is at least 0. It is at most the sum over t >= 1 of
-    /// `P(r = k - t) a_(k-t) g_(k-t)`. Here `P(r = k - t) <= (C(k,2)/m)^t`,
+    /// Both `a` and `g` decrease with r, so the covariance is at least 0. The covariance is at most
+    /// the sum over t >= 1 of `P(r = k - t) a_(k-t) g_(k-t)`. Here `P(r = k - t) <= (C(k,2)/m)^t`,
     /// `a_(k-t) <= E[x^(k-t)] <= f^((k-t)/k)` by Jensen, and `g_(k-t) <= rho^((k-t)/k)`. So a
     /// geometric series bounds the sum.
     fn shared_excess(&self, rate: f64, rho: f64) -> f64 {
@@ -230,29 +235,30 @@ impl Design {
     }
 }
 
-/// The logarithm `ln(1 - x)`, computed from x or from 1 - x, so that it is as precise as possible.
+/// Returns `ln(1 - x)`, computed from x or from 1 - x, whichever is more precise.
 fn log_empty(x: f64, empty: f64) -> f64 {
     if x < 0.5 { libm::log1p(-x) } else { libm::log(empty) }
 }
 
-/// The rate in the limit of many bits, at a load of `x = sigma / bits`. Searches start from it.
+/// Returns the rate at a load of `x = sigma / bits`, in the limit of large filters. Searches start
+/// from this approximation.
 pub(super) fn limit_rate(probes: u32, x: f64, filters: u64) -> f64 {
     let full = libm::pow(x, probes.into());
     let one = full * tail_integral(probes, x, 1.0 - x) / -libm::log1p(-x);
     if filters == 1 { one } else { one + full - one * full }
 }
 
-/// The sum over j > k of `x^(j-k) / j`, which is the integral of `y^k / (1-y)` from 0 to x, divided
-/// by `x^k`. The relative error is below `(500 + 20 k)` times 2^-52, half of [`rounding`]. There
-/// are two ways to compute the sum:
+/// Returns the sum over j > k of `x^(j-k) / j`. The sum is equal to the integral of `y^k / (1-y)`
+/// from 0 to x, divided by `x^k`. The relative error is below `(500 + 20 k)` times 2^-52, half of
+/// [`rounding`]. The function computes the sum in one of two ways:
 ///
-/// * The first is the logarithm minus its first k terms, each with an error of at most `1.5 k + 6`
-///   units. It is used only if at least a tenth of the logarithm remains, so the error is at most
-///   ten times as large.
-/// * The second is the series from its small end, `x (1/(k+1) + x (1/(k+2) + ..))`. A term j has an
-///   error of `1.5 j` units, and x has half a unit for each power. On average over the terms this
-///   is at most `2 / (1-x)`, because their weights decrease at least like `x^j`. Above x = 0.95,
-///   the series is used only if the first k terms are nine tenths of the logarithm, so that
+/// * Subtract the first k terms from the logarithm, each with an error of at most `1.5 k + 6` units
+///   of the last place. Subtraction is used only if at least a tenth of the logarithm remains, so
+///   the error grows at most tenfold.
+/// * Add up the series from its small end, `x (1/(k+1) + x (1/(k+2) + ..))`. Term j has an error of
+///   `1.5 j` units, and x has an error of half a unit for each power. The weights of the terms
+///   decrease at least like `x^j`, so the average error is at most `2 / (1-x)` units. Above x =
+///   0.95, the series is used only if the first k terms are nine tenths of the logarithm, so that
 ///   `1/(1-x) < 2 k^1.12`.
 fn tail_integral(probes: u32, x: f64, empty: f64) -> f64 {
     let k = f64::from(probes);
@@ -276,8 +282,8 @@ mod tests {
     use crate::exact::double::DoubleDouble;
 
     /// Tests that the integrals enclose the result of the recursion in pairs of `f64`, and that the
-    /// widths are those measured when the test was written. The test compares the rate, the number
-    /// of items, and the rate if both filters share positions.
+    /// brackets are as narrow as when the test was written. The test compares the number of items
+    /// and the rate, with and without shared positions of the two filters.
     #[test]
     fn integrals_enclose_the_walk() {
         for (bits, probes, sigma, [most, most_items, most_shared]) in [
@@ -309,8 +315,8 @@ mod tests {
         }
     }
 
-    /// Tests few set bits, where the bound on the items that pass comes from the last of the rising
-    /// terms (see [`Design::early_states`]).
+    /// Tests designs with few set bits, where the bound on the items that pass comes from the last
+    /// of the increasing terms (see [`Design::early_states`]).
     #[test]
     fn integrals_enclose_the_walk_of_few_set_bits() {
         for (bits, probes, sigma) in [(100_000, 12, 2_000), (100_000, 12, 2_500), (1_000_000, 20, 16_000)] {
@@ -323,9 +329,10 @@ mod tests {
         }
     }
 
-    /// Compares `tail_integral` with the series in pairs of `f64`, at loads that pairs represent
-    /// exactly. The test checks its error bound. If the logarithm were used until only a hundredth
-    /// of it remains, the error would reach 51 times the probes.
+    /// Compares `tail_integral` with the series in pairs of `f64`, at loads that `f64` pairs
+    /// represent exactly. The error must be below the documented bound. If the logarithm were used
+    /// until only a hundredth of it remains, the error would reach 51 times the number of probes,
+    /// in units.
     #[test]
     fn the_tail_keeps_to_its_bound() {
         let series = |probes: u32, full: u64, bits: u64| {
@@ -352,9 +359,9 @@ mod tests {
         <DoubleDouble as super::super::number::Positive>::whole(x)
     }
 
-    /// With one probe, a cycle consists of independent geometric waiting times for each bit, so the
-    /// variance is a sum. The test checks it on both sides of the point from which a series is
-    /// used.
+    /// Tests the variance for one probe. With one probe, a cycle consists of independent geometric
+    /// waiting times, one for each bit, so the variance is a sum. The loads are on both sides of
+    /// the point below which a series is used.
     #[test]
     fn variances_are_those_of_the_waits() {
         for (bits, sigma) in [
@@ -375,8 +382,9 @@ mod tests {
         }
     }
 
-    /// With several probes, a cycle ends with a whole item. The test compares the variance of the
-    /// number of items with that from the distribution of the set bits, computed hash by hash.
+    /// Tests the variance for several probes, where a cycle always ends with a whole item. Compares
+    /// this variance with the variance from the distribution of the set bits, computed hash by
+    /// hash.
     #[test]
     fn variances_of_several_probes_are_those_of_the_chain() {
         for (bits, probes, sigma) in [(400usize, 2u32, 150usize), (400, 5, 250), (1_000, 3, 300)] {

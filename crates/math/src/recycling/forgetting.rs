@@ -7,36 +7,38 @@ use crate::{Method, bisect};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// What a design remembers, and for how long. Times are counted in *new* items, which are the items
-/// that the active filter did not contain. So an item that is only in a frozen filter counts, too.
+/// What a design remembers, and for how long. Time is measured in *new* items, which are items that
+/// the active filter did not contain. So an item that only a frozen filter contains counts as new.
 #[derive(Clone, Debug)]
 pub struct Forgetting {
     design: Design,
     cycle: Cycle,
-    /// `sums[n]` is the sum of `P(N > i)` over i < n.
+    /// `sums[n]` is the sum of `P(N > i)` over i < n, where N is the length of a cycle.
     sums: Vec<f64>,
 }
 
 impl Design {
-    /// Returns the distribution of the time for which an item is remembered, if the item comes at a
+    /// Returns the distribution of the time for which an item is remembered. The item arrives at a
     /// random moment in a long stream of new items.
     ///
-    /// An item is forgotten when its cycle has ended (one phase), or when the next cycle has ended
-    /// (two phases). The item is at a uniform position in a cycle that is chosen in proportion to
-    /// its length. So if N is the length of a cycle, u more items come in the item's cycle with
-    /// probability `P(N > u) / E[N]`. With `c = g + 1` and `H_j(c) = E[(c - N_1 - .. - N_j)^+]`,
-    /// the probability that the item is forgotten after g new items is
+    /// With one phase, an item is forgotten when its cycle ends. With two phases, an item is
+    /// forgotten when the cycle after its own cycle ends. The item is at a uniform position in its
+    /// cycle. Cycles are chosen in proportion to their lengths, because longer cycles contain more
+    /// items. Let N be the length of a cycle. In the cycle of the item, exactly u more items follow
+    /// with probability `P(N > u) / E[N]`. Let `c = g + 1` and
+    /// `H_j(c) = E[(c - N_1 - .. - N_j)^+]`. Then the probability that the item is forgotten after
+    /// g new items is
     ///
     /// ```text
     /// one phase   (H_0(c) - H_1(c)) / E[N]  = E[min(N, c)] / E[N]
     /// two phases  (H_1(c) - H_2(c)) / E[N]
     /// ```
     ///
-    /// If the last item of a cycle is retained, `c = g`. With two phases that exclude the trigger
-    /// (the item that ends a phase), the trigger is forgotten at once, which adds
-    /// `P(N > g) / E[N]`. This distribution is not in the paper, which leaves it open. *Forgotten*
-    /// means that no filter contains the item. A repeat may still pass as a false positive, with
-    /// the same probability as any new item.
+    /// If the last item of a cycle is inserted into the emptied filter, use `c = g` instead. With
+    /// two phases that exclude the trigger (the item that ends a phase), the trigger is forgotten
+    /// immediately, which adds `P(N > g) / E[N]`. The paper leaves this distribution open.
+    /// *Forgotten* means that no filter contains the item. A repeat of a forgotten item may still
+    /// pass as a false positive, with the same probability as any new item.
     ///
     /// This takes as long as [`Design::cycle`].
     ///
@@ -47,7 +49,8 @@ impl Design {
         self.forgetting_within(MAX_LAW)
     }
 
-    /// Computes the distribution of the cycle length only if it takes at most this much work.
+    /// Like [`forgetting`](Self::forgetting), but with a different limit on the work for the
+    /// distribution.
     pub(super) fn forgetting_within(&self, work: f64) -> Result<Forgetting> {
         let cycle = self.cycle_within(work)?;
         let mut sums = vec![0.0];
@@ -67,13 +70,14 @@ impl Forgetting {
         &self.cycle
     }
 
-    /// An item is guaranteed to be remembered while fewer than this many new items have come after
-    /// it. The number is 0 if the next item may cause it to be forgotten, or if the item may end
-    /// its own cycle.
+    /// Returns how long every item is guaranteed to be remembered, as a number of new items. An
+    /// item is remembered while fewer than this number of new items have come after it. The number
+    /// is 0 if an item that ends its own cycle is forgotten immediately.
     ///
-    /// Two phases that keep the trigger remember an item for at least a whole phase, and a phase
-    /// has at least `floor(sigma / probes) + 1` items. A filter that retains the last item of a
-    /// cycle remembers at least its last item.
+    /// Two phases that keep the trigger remember each item for at least a whole phase, and a phase
+    /// has at least `floor(sigma / probes) + 1` items. With
+    /// [`Mode::retaining`](super::Mode::retaining), the number is 1, because an item that ends its
+    /// own cycle is inserted into the emptied filter.
     #[must_use]
     pub fn remembered_at_least(&self) -> u64 {
         match self.design.mode.phases {
@@ -83,10 +87,10 @@ impl Forgetting {
         }
     }
 
-    /// An item is guaranteed to be forgotten after this many new items. In general, the result is
-    /// `None`, because new items that set no bit (false positives) can prolong a cycle without
-    /// limit. A cycle has at most `sigma + 1` items that set bits. With distinct probes, it has at
-    /// most `sigma - probes + 2` of them.
+    /// Returns the number of new items after which an item is guaranteed to be forgotten. Usually,
+    /// the result is `None`, because false positives set no bits, and can prolong a cycle without
+    /// limit. A cycle has at most `sigma + 1` items that set bits. With distinct probes, a cycle
+    /// has at most `sigma - probes + 2` such items.
     #[must_use]
     pub fn remembered_at_most(&self) -> Option<u64> {
         let design = &self.design;
@@ -100,12 +104,14 @@ impl Forgetting {
 
     /// Returns the probability that an item is no longer remembered after `gap` more new items.
     ///
-    /// The probability is computed from the distribution of the cycle length, with an absolute
-    /// error below 1e-10 (`Validated`). If that takes too long, the mean and the variance give a
-    /// bracket: `max(c - mean, 0) <= E[(c - N)^+] <= (sqrt(variance + (c - mean)^2) + c - mean) /
-    /// 2` (Scarf). The value is then the normal approximation, and the relative width is about the
-    /// standard deviation divided by the mean. This bracket is also `Validated`, because it uses
-    /// the variance in the limit of many bits, whose error has no bound.
+    /// The probability is normally computed from the distribution of the cycle length, with an
+    /// absolute error below 1e-10 (`Validated`). If computing that distribution takes too long, the
+    /// mean and the variance of the cycle length give a bracket:
+    /// `max(c - mean, 0) <= E[(c - N)^+] <= (sqrt(variance + (c - mean)^2) + c - mean) / 2`
+    /// (Scarf). The value inside this bracket is the normal approximation. The relative width of
+    /// the bracket is about the standard deviation divided by the mean. The method of this bracket
+    /// is also `Validated`, because it uses the variance in the limit of large filters, whose error
+    /// is not proven.
     #[must_use]
     pub fn probability(&self, gap: u64) -> Bracket {
         if gap < self.remembered_at_least() {
@@ -158,9 +164,9 @@ impl Forgetting {
         Bracket { value: share(value - value_next).clamp(lower, upper), lower, upper, method: Method::Validated }
     }
 
-    /// Returns the smallest gap after which an item is forgotten with at least this probability. It
-    /// is found by bisection, because the probability rises with the gap. The result is `None`
-    /// above 2^63 items.
+    /// Returns the smallest gap, in new items, after which an item is forgotten with at least this
+    /// probability. The gap is found by bisection, because the probability rises with the gap. The
+    /// result is `None` if the gap is above 2^63 items.
     #[must_use]
     pub fn gap_at(&self, probability: f64) -> Option<u64> {
         let (mut low, mut high) = (0u64, 1u64);
@@ -174,11 +180,11 @@ impl Forgetting {
     }
 }
 
-/// The number of steps allowed for the distribution of the cycle length of each design, if there
-/// are many designs.
+/// The number of steps allowed for the distribution of the cycle length if many designs are
+/// compared.
 pub(super) const MANY_CALLS: f64 = 5e6;
 
-/// The absolute error of sums over the distribution.
+/// The absolute error of sums of probabilities from the distribution.
 const SUMMED: f64 = 1e-10;
 
 /// Three values for `E[(c - Y)^+]`: Jensen's lower bound, the value for a normal Y, and Scarf's
@@ -223,7 +229,7 @@ mod tests {
         modes.into_iter().map(|mode| Design::new(300, 3, 140, mode).and_then(|design| design.forgetting()).expect("in range"))
     }
 
-    /// Tests that the gap for a probability is the first gap that reaches it.
+    /// Tests that the gap for a probability is the first gap that reaches this probability.
     #[test]
     fn gaps_are_the_inverse_of_probabilities() {
         for law in designs() {
@@ -237,7 +243,7 @@ mod tests {
         }
     }
 
-    /// Compares the probability with the sum over the item's position in its phase: an item is
+    /// Compares the probability with a sum over the item's position in its phase. An item is
     /// forgotten when the rest of its phase and the whole next phase are over.
     #[test]
     fn two_phases_forget_what_neither_holds() {

@@ -1,5 +1,5 @@
-//! The probability that a repeat comes too late, averaged over the gap between an item and its
-//! repeat.
+//! The probability that an item is forgotten before it repeats, averaged over the gap between the
+//! item and its repeat.
 
 use super::Forgetting;
 use super::Result;
@@ -8,14 +8,16 @@ use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The distribution of the gap: the number of new items that come between an item and its repeat.
+/// A probability distribution of gaps. A gap is the number of new items between an item and its
+/// repeat.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Gaps {
-    /// Every gap below `below` is equally likely. In draws from a population of this many equally
-    /// popular items, the number of *different* other items in between has this distribution.
+    /// Every gap below `below` is equally likely. If items are drawn from a population of `below`
+    /// equally popular items, the number of *different* other items between two draws of the same
+    /// item has this distribution.
     Uniform {
-        /// One more than the largest gap.
+        /// The largest gap plus one.
         below: u64,
     },
     /// A gap of g has the weight `(g + 1)^-exponent`, for g below `below`.
@@ -25,20 +27,19 @@ pub enum Gaps {
         /// The exponent, at least 0.
         exponent: f64,
     },
-    /// Repeats become rarer exponentially: each further new item makes a repeat less likely by the
-    /// same factor.
+    /// The probability of a gap decreases exponentially with the length of the gap.
     Fading {
         /// The mean gap, above 0.
         mean: f64,
     },
 }
 
-/// For an average, up to this many gaps are added one by one. Longer gaps are added in ranges that
+/// The largest gap that is added individually to an average. Longer gaps are added in ranges that
 /// grow by a thousandth, each represented by its mean.
 const EACH: u64 = 20_000;
 
 impl Gaps {
-    /// The total weight of all gaps below a number, as a function of that number.
+    /// Returns a function that gives the total probability of all gaps below a number.
     fn cumulated(&self) -> Box<dyn Fn(f64) -> f64> {
         match *self {
             Gaps::Uniform { below } => Box::new(move |gap| (gap / below as f64).min(1.0)),
@@ -93,13 +94,14 @@ impl Harmonic {
 }
 
 impl Forgetting {
-    /// Returns the probability that a repeat finds its item forgotten, averaged over a distribution
-    /// of the gap.
+    /// Returns the probability that an item is forgotten when it repeats, averaged over a
+    /// distribution of the gap.
     ///
-    /// Gaps up to 20,000 are added one by one. Larger gaps are added in ranges: the length of a
-    /// range is a thousandth of its smallest gap, and all its gaps count with the probability at
-    /// its middle. The probability rises with the gap, so the error is less than the rise within a
-    /// range (at most 1e-3 if the distribution is wide).
+    /// Gaps up to 20,000 are added individually. Larger gaps are added in ranges. The length of a
+    /// range is a thousandth of its smallest gap. For all gaps of a range, the probability in the
+    /// middle of the range is used. The probability increases with the gap, so the error is less
+    /// than the increase within a range. If the distribution is wide, this increase is at most
+    /// 1e-3.
     ///
     /// # Errors
     /// Fails if the distribution is out of range.
@@ -117,9 +119,9 @@ impl Forgetting {
     }
 
     /// Returns the probability that an item is forgotten after `seconds`, if new items come as a
-    /// Poisson process at `rate` per second. The gap then has a Poisson distribution. A large mean
-    /// is represented by 64 equal parts of a normal distribution with the same mean and standard
-    /// deviation.
+    /// Poisson process at `rate` per second. The gap, as a number of new items, then has a Poisson
+    /// distribution. If its mean is large, the Poisson distribution is replaced by a normal
+    /// distribution with the same mean and standard deviation, in 64 equally likely parts.
     ///
     /// # Errors
     /// Fails if one of the arguments is negative or not finite, or their product is above 1e18.

@@ -1,5 +1,5 @@
-//! Cycles that end early: after a number of new items, or after the time in which that many new
-//! items come.
+//! Cycles that end early: after a fixed number of new items, or after the time in which that many
+//! new items arrive.
 
 use super::fills::Fills;
 use super::number::Positive;
@@ -11,18 +11,19 @@ use crate::exact::work;
 use alloc::vec::Vec;
 
 impl Design {
-    /// Returns the long-run average rate of one phase that is also recycled after `items` new
-    /// items, even if few bits are set. It is at most the rate of [`Design::long_run`], and rises
-    /// to that rate as the limit grows.
+    /// Returns the long-run average rate of a one-phase filter that is also emptied after `items`
+    /// new items, even if few bits are set. The result is at most the rate of [`Design::long_run`],
+    /// and rises to that rate as the limit grows.
     ///
-    /// The rate is `sum over i <= items of E[rho before item i; the cycle continues] / sum of P(the
-    /// cycle continues)`. Among cycles that continue, the fill only grows with i, so the average
-    /// rises with the limit. The relative error is below 1e-9. Time: O(probes x items x width of
-    /// the fill), limited to 6e7 steps.
+    /// Let `C_i` be the event that a cycle continues until item i comes, and `rho_i` the rate just
+    /// before this item. The result is the sum of `E[rho_i; C_i]` divided by the sum of `P(C_i)`,
+    /// over i from 1 to `items`. The average rises with the limit, because the fill of the cycles
+    /// that continue only grows with i. The relative error is below 1e-9. Time: O(probes x items x
+    /// width of the distribution of the fill), limited to 6e7 steps.
     ///
     /// # Errors
     /// Fails if `items` is 0, or if the computation would take more than 6e7 steps. Also fails for
-    /// two phases, where an early end of one phase is correlated with the rate of the next.
+    /// two phases, because the early end of a phase and the rate of the next phase are correlated.
     pub fn fpr_with_limit(&self, items: u64) -> Result<f64> {
         let _work = work::begin();
         if items == 0 {

@@ -19,45 +19,48 @@ use core::cmp::Ordering;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct LongRun {
-    /// The share of new items that are wrongly reported as seen, in the long run. See equations
-    /// (18) and (26) of Dozier, Salamatian and Rubenstein, with the corrections D10 and D11 of
+    /// The share of new items that are wrongly reported as seen in the long run. See equations (18)
+    /// and (26) of Dozier, Salamatian and Rubenstein, with the corrections D10 and D11 of
     /// docs/ERRATA.md.
     pub fpr: Fpr,
-    /// The probability that a new item is reported as seen in the fullest state. In this state,
-    /// `sigma` bits are set, and with two phases, the frozen filter is also as full as possible.
+    /// The probability that a new item is reported as seen in the fullest state of the filter. In
+    /// this state, `sigma` bits are set, and with two phases, the frozen filter is as full as
+    /// possible.
     pub worst: Fpr,
-    /// The expected number of new items in a cycle (or a phase, with two phases), including the
-    /// item that ends it.
+    /// The expected number of new items in a cycle, including the item that ends the cycle. With
+    /// two phases, this is the number of new items in a phase.
     pub items_per_cycle: Bracket,
 }
 
-/// The largest number of hashes for which the recursion over states uses pairs of `f64`, so that
-/// the bracket is as narrow as an `f64` allows.
+/// The largest number of hashes for which the recursion over states uses pairs of `f64`. With
+/// pairs, the bracket is as narrow as an `f64` allows.
 const FINE_HASHES: f64 = 1e6;
 
 /// The largest total number of steps of the recursion for which it uses pairs of `f64`.
 const FINE_STEPS: f64 = 5e6;
 
-/// The number of hashes above which integrals replace the recursion, if they are known. A recursion
-/// over so many hashes takes about a second.
+/// The number of hashes above which integrals, if they are known, replace the recursion. For this
+/// many hashes, the recursion takes about a second.
 const MOST_WALKED: f64 = 5e7;
 
-/// From this many hashes on, a search tries the integrals first.
+/// The number of hashes from which a search tries the integrals first.
 const FEWEST_FLUID: f64 = 1e5;
 
-/// Brackets with at most this relative width have the method [`Method::Exact`].
+/// The largest relative width of a bracket with the method [`Method::Exact`].
 pub(super) const NARROW: f64 = 1e-9;
 
 impl Design {
     /// Returns the long-run average rate, the worst rate and the expected number of items in a
     /// cycle.
     ///
-    /// This takes time O(probes x sigma) and memory O(probes): a tenth of a second with five
-    /// million set bits and seven probes. Above fifty million hashes (probes x sigma), designs with
-    /// colliding probes that do not retain are computed in microseconds, by integrals whose error
-    /// is bounded. Brackets are proven. Up to a million hashes, the ends of a bracket are usually
-    /// two `f64` apart. Above that, integrals with a wide bracket are combined with the recursion,
-    /// as the intersection of the two brackets. A bracket wider than 1e-9 of its value has
+    /// The recursion takes time O(probes x sigma) and memory O(probes). With five million set bits
+    /// and seven probes, the recursion takes a tenth of a second. Above fifty million hashes
+    /// (probes x sigma), integrals with bounded errors replace the recursion and take microseconds.
+    /// The integrals require that probes may collide, and that every cycle begins with an empty
+    /// filter. All brackets are proven. Up to a million hashes, the ends of a bracket are usually
+    /// two `f64` apart. From a million to fifty million hashes, the integrals are tried first. If
+    /// their bracket is wide, the recursion computes a second bracket, and the result is the
+    /// intersection of both. A bracket that is wider than 1e-9 of its value has the method
     /// [`Method::Bound`].
     ///
     /// # Errors
@@ -75,18 +78,20 @@ impl Design {
         Ok(LongRun { fpr: found.fpr(), worst: self.worst()?, items_per_cycle: Bracket::from_enclosure(&found.items) })
     }
 
-    /// Returns the numbers of [`long_run`](Self::long_run), approximated for designs for which it
-    /// returns [`Error::TooLong`]. This can happen to large designs with distinct probes or
-    /// retained items. The approximation is the result for colliding probes without retaining, and
-    /// takes microseconds. With 7 probes in 200,000 bits, the relative difference is below 3e-4. It
-    /// is caused by coincidences within an item (about k^2/bits).
+    /// Returns an approximation of the result of [`long_run`](Self::long_run), for designs for
+    /// which that function fails with [`Error::TooLong`]. Large designs with distinct probes, or
+    /// with a retained item ([`Mode::retaining`]), can cause this error. The approximation assumes
+    /// that probes may collide and that no item is retained. This takes microseconds. With 7 probes
+    /// in 200,000 bits, the relative difference is below 3e-4. The difference is about `k^2/bits`,
+    /// because it results from coincidences between the positions of one item.
     ///
-    /// The values have the method [`Method::Approximation`]. The ends of their brackets are proven
-    /// but far apart. Their proofs use three facts: an average is at most the worst rate, each item
-    /// sets at most k bits, and neither distinct probes nor retaining make a cycle longer.
+    /// The values have the method [`Method::Approximation`]. The ends of the brackets are proven,
+    /// but far apart. The proofs of these ends use that an average is at most the worst rate, and
+    /// that each item sets at most k bits. They also use that distinct probes and a retained item
+    /// never make a cycle longer.
     ///
     /// # Errors
-    /// Fails with [`Error::TooLong`] if even the approximating design would take too long.
+    /// Fails with [`Error::TooLong`] if even the approximation would take too long.
     pub fn long_run_nearly(&self) -> Result<LongRun> {
         let _work = work::begin();
         let mode = Mode { colliding: true, retaining: false, ..self.mode };
@@ -104,12 +109,13 @@ impl Design {
         f64::from(self.probes) * self.sigma as f64
     }
 
-    /// Whether integrals are known for this kind of design.
+    /// Whether integrals are known for this mode.
     pub(super) fn has_integrals(&self) -> bool {
         self.mode.colliding && !self.mode.retaining && self.sigma > 0
     }
 
-    /// A bracket that is cheap to compute. For large designs, it comes from integrals.
+    /// Returns a bracket that is fast to compute. For large designs, the bracket comes from
+    /// integrals.
     pub(super) fn nearly(&self) -> Result<Walked> {
         if self.has_integrals() && self.hashes() > FEWEST_FLUID {
             work::spend("integrals over the numbers of set bits", Design::STEP * self.steps_nearly())?;
@@ -122,7 +128,7 @@ impl Design {
     /// The cost of a step with pairs of `f64`, relative to a step with `f64`.
     const FINER: f64 = 10.0;
 
-    /// The number of word operations in a step of the recursion.
+    /// The number of word operations that each step of the recursion counts as.
     const STEP: f64 = 8.0;
 
     /// The number of steps of the recursion.
@@ -132,15 +138,16 @@ impl Design {
         self.hashes() * again * averages
     }
 
-    /// The number of steps for a cheap bracket.
+    /// The number of steps of the fast bracket, [`nearly`](Self::nearly).
     pub(super) fn steps_nearly(&self) -> f64 {
         let k = f64::from(self.probes);
         let frozen = if self.mode.has_two_phases() { k * k } else { 0.0 };
         if self.has_integrals() && self.hashes() > FEWEST_FLUID { 1_000.0 + 20.0 * k + frozen } else { self.steps_of_walk() }
     }
 
-    /// The number of steps of [`long_run`](Self::long_run) that a search should count. These are
-    /// the steps of its recursion, if it uses one.
+    /// The number of steps that a search should count for [`long_run`](Self::long_run). If
+    /// [`long_run`](Self::long_run) uses the recursion, these are the steps of the recursion;
+    /// otherwise, the number is 0.
     pub(super) fn steps_of_long_run(&self) -> Result<f64> {
         Ok(match self.hashes() {
             ..=FINE_HASHES if self.steps_of_walk() <= FINE_STEPS => Design::FINER * self.steps_of_walk(),
@@ -149,10 +156,10 @@ impl Design {
         })
     }
 
-    /// Whether the average rate is at most `rate`, and the number of steps of the decision. The
-    /// cheap bracket is tried first. If even pairs of `f64` cannot separate the two numbers, the
-    /// answer is true if equality is proven, and otherwise false. Above a million hashes, plain
-    /// `f64` decides.
+    /// Returns whether the average rate is at most `rate`, and the number of steps that the
+    /// decision took. The fast bracket is tried first. If even pairs of `f64` cannot separate the
+    /// two rates, the answer is true only if they are proven to be equal. Above a million hashes,
+    /// the most precise computation uses plain `f64`.
     pub(super) fn meets(&self, rate: &Rate) -> Result<(bool, f64)> {
         let mut steps = self.steps_nearly();
         let mut order = self.nearly()?.rate.compare_rate(rate);
@@ -167,21 +174,21 @@ impl Design {
         Ok((order.map_or_else(|| self.tie_is_proven(rate), Ordering::is_le), steps))
     }
 
-    /// Whether the worst rate is at most `rate`. If the bracket does not separate the two numbers,
-    /// the answer is false, unless the width of the bracket is 0.
+    /// Returns whether the worst rate is at most `rate`. If the bracket cannot separate the two
+    /// rates, the answer is false, unless the bracket has a width of 0.
     pub(super) fn meets_at_worst(&self, rate: &Rate) -> Result<bool> {
         Ok(self.worst_enclosure()?.compare_rate(rate).is_some_and(Ordering::is_le))
     }
 
-    /// Whether it is proven that the rates are equal. Two fractions that agree to `2^-90` are equal
-    /// if the product of their denominators is below `2^90`.
+    /// Returns whether the rates are proven to be equal. Two fractions that agree to within `2^-90`
+    /// are equal if the product of their denominators is below `2^90`.
     ///
-    /// Each item's hashes are one of at most `D = m^k` equally likely choices. The choice
+    /// The hashes of each item are one of at most `D = m^k` equally likely choices. Each choice
     /// determines the next state. So by the Markov chain tree theorem, the stationary probabilities
-    /// of the `sigma + 1` states are whole numbers divided by their sum, which is at most
-    /// `(sigma + 1) D^sigma`. The rate of a state, for any number of the query's positions, has a
-    /// denominator that divides D. The law of the frozen filter adds a factor D, and the number of
-    /// distinct positions adds another.
+    /// of the `sigma + 1` states are fractions with a common denominator of at most
+    /// `(sigma + 1) D^sigma`. The rate in a state has a denominator that divides D, for any number
+    /// of distinct positions of the query. The distribution of the frozen filter adds a factor D,
+    /// and the number of distinct positions adds another.
     fn tie_is_proven(&self, rate: &Rate) -> bool {
         // A retained item that gets new positions doubles the choices of the step that ends a
         // cycle.
@@ -194,8 +201,8 @@ impl Design {
         denominator + 4.0 + rate.denominator_bits() as f64 <= 88.0 && self.bits <= 16
     }
 
-    /// The query of a new item. If both filters share positions, there is one query for each number
-    /// of distinct positions, with its weight.
+    /// Returns the query of a new item, with the weight 1. If both filters use the same positions,
+    /// returns one query for each number of distinct positions, with its probability as the weight.
     fn queries<T: Positive>(&self) -> Vec<(Query, T)> {
         let (probes, mode) = (self.probes, self.mode);
         if !mode.colliding {
@@ -221,7 +228,7 @@ impl Design {
         Ok(())
     }
 
-    /// The rate and the number of items, from one pass over the states.
+    /// Computes the rate and the number of items by one pass of the recursion over all states.
     pub(crate) fn walked<T: Positive>(&self) -> Result<Walked> {
         self.check_steps()?;
         // Pairs of f64 take ten times as long.
@@ -282,11 +289,11 @@ impl Design {
         Ok(Walked { rate, items: around(items, 2.0 * relative) })
     }
 
-    /// The largest number of roundings that affect one term of a sum over states.
+    /// An upper bound on the number of roundings that affect one term of a sum over states.
     ///
-    /// The distribution at a restart is a ratio of products of `k - 1` rows, so the roundings of a
-    /// row count up to `2 (k - 1)` times. The elimination adds less than `k + 4` roundings per step
-    /// and entry.
+    /// The distribution of the state at the beginning of a cycle is a ratio of products of `k - 1`
+    /// rows, so the roundings of a row count up to `2 (k - 1)` times. The elimination adds less
+    /// than `k + 4` roundings per step and matrix entry.
     fn roundings(&self) -> f64 {
         let (once, k) = (Walk::<f64>::roundings(self.fullest() + 1, self.probes), f64::from(self.probes));
         match self.mode.keeps_overflow() {
@@ -297,7 +304,7 @@ impl Design {
         }
     }
 
-    /// The probability that a new item passes in the fullest state.
+    /// Returns the probability that a new item passes in the fullest state.
     fn worst(&self) -> Result<Fpr> {
         match self.mode.has_two_phases() {
             false => self.rho(self.fullest()).rate(),
@@ -329,7 +336,7 @@ impl Design {
         times_rho(self.rho(top), &around(share, relative))
     }
 
-    /// The probability that all positions of a query are among `ones` given bits.
+    /// Returns the probability that all positions of a query are among `ones` given bits.
     pub(super) fn rho(&self, ones: u64) -> Ratios {
         match self.mode.colliding {
             true => Ratios::power(ones, self.bits, self.probes),
@@ -353,7 +360,7 @@ pub(crate) struct Walked {
 }
 
 impl Walked {
-    /// The rate. If its bracket is wide, the value is in the middle.
+    /// The rate. If the bracket is wide, the value is in the middle.
     pub(crate) fn fpr(&self) -> Fpr {
         let mut fpr = Fpr::from_enclosure(&self.rate);
         if fpr.lower > 0.0 && fpr.upper.to_bits() - fpr.lower.to_bits() > 2 {
@@ -370,8 +377,8 @@ impl Walked {
         narrow(&self.rate) && narrow(&self.items)
     }
 
-    /// Returns this result if its brackets are narrow enough. Otherwise, returns its intersection
-    /// with the result of `other`.
+    /// Returns this result if its brackets are narrow enough. If they are wide, returns the
+    /// intersection of this result and the result of `other`.
     fn unless_wide(self, other: impl FnOnce() -> Result<Walked>) -> Result<Walked> {
         if self.is_narrow() {
             return Ok(self);
@@ -386,8 +393,8 @@ impl Walked {
     }
 }
 
-/// The product of a rate at a known fill and a bracket. An upper end above 1 can only be a rounding
-/// error, and is replaced by 1.
+/// Multiplies a rate at a known fill by a bracket. An upper end above 1 can only be due to
+/// rounding, and is replaced by 1.
 pub(super) fn times_rho(rho: Ratios, share: &Enclosure) -> Result<Enclosure> {
     let rho = rho.enclosed(GUARD)?;
     // The number 1 has enough words for the lower end, which gets the same exponent.
@@ -402,8 +409,8 @@ mod tests {
     use super::*;
     use crate::recycling::Seeds;
 
-    /// Tests the largest denominator of a rate for which equality is proven. It is `2^88` (with two
-    /// bits of safety) divided by the denominators of the chain.
+    /// Tests the largest denominator of a rate for which equality can be proven. This denominator
+    /// is `2^88` (with two bits of safety) divided by the denominators that the Markov chain adds.
     #[test]
     fn ties_are_proven_up_to_the_denominators_of_the_chain() {
         let modes = [
@@ -432,7 +439,8 @@ mod tests {
         assert!(!large.tie_is_proven(&"0.5".parse().expect("a rate")));
     }
 
-    /// Tests that the count of roundings includes those of the recursion and of the steps after it.
+    /// Tests that the number of roundings includes those of the recursion and those of the steps
+    /// after the recursion.
     #[test]
     fn restarts_cost_roundings() {
         let of = |retaining, seeds, colliding| {
@@ -448,7 +456,7 @@ mod tests {
         assert!(of(true, Seeds::Kept, true) > 13.0 * plain && of(true, Seeds::Kept, true) < 100.0 * plain);
     }
 
-    /// Tests that the value is in the middle of a bracket that is wider than two `f64`.
+    /// Tests that the value is in the middle if the bracket is wider than two `f64`.
     #[test]
     fn values_are_in_the_middle_of_wide_brackets() {
         let design = Design::new(5_000, 4, 3_000, Mode::default()).expect("a design");

@@ -1,10 +1,12 @@
-//! Filters that forget: they are emptied when they are full enough. Their average rate is proven.
+//! Recycling filters. A recycling filter is emptied when it is full enough, and then forgets its
+//! items. The average rates of these filters are proven.
 //!
-//! A [`Design`] is the size of a filter, the fill at which it is emptied, and a [`Mode`], which
-//! says what happens then. *New* items are those that were not seen since their cycle began. A
-//! forgotten item is new again when it comes again. All numbers in this module assume that new
-//! items are hashed independently of the fill. This includes the long-run average over new items
-//! and the expected number of items in a cycle.
+//! A [`Design`] consists of the size of a filter, a recycle threshold and a [`Mode`]. The filter is
+//! emptied when the number of its set bits exceeds the threshold. The mode determines what happens
+//! when the filter is emptied. A *cycle* is the time from one emptying to the next, and *new* items
+//! are those that were not seen since their cycle began. A forgotten item is new when it comes
+//! again. All results of this module assume that the hashes of new items are independent of the
+//! bits that are set.
 //!
 //! | question | answer |
 //! |---|---|
@@ -22,13 +24,14 @@
 //! | what if all probes of an item are in one cache line? | [`BlockedDesign`], [`blocked_capacity()`], [`blocked_min_bits`] |
 //!
 //! Rates follow Dozier, Salamatian and Rubenstein, *Modeling Average False Positive Rates of
-//! Recycling Bloom Filters*, with the corrections of docs/ERRATA.md. The rates are computed by a
-//! renewal recursion of positive terms whose rounding errors are counted.
+//! Recycling Bloom Filters*, with the corrections in docs/ERRATA.md. The rates are computed by a
+//! renewal recursion of positive terms, whose rounding errors are counted.
 
 mod average;
 mod blocked;
 mod capacity;
 mod cycle;
+mod equal_hashes;
 mod fills;
 mod fluid;
 mod forgetting;
@@ -79,7 +82,8 @@ pub use today::{Comparison, compare};
 use crate::error::{check_bits, check_probes, out_of_range};
 use crate::{Fpr, Method, Result};
 
-/// A recycling filter: its size, its probes, and the number of set bits above which it is recycled.
+/// A recycling filter: its size, its number of probes, and the number of set bits above which it is
+/// emptied (recycled).
 ///
 /// ```
 /// use truebloom_math::recycling::{Design, Mode};
@@ -98,22 +102,23 @@ pub struct Design {
 }
 
 impl Design {
-    /// Creates the design of a filter of `bits` bits (in each of two phases) that is recycled when
-    /// more than `sigma` bits are set after an item.
+    /// Creates the design of a filter with `bits` bits (for two phases, in each of two filters)
+    /// that is recycled when more than `sigma` bits are set after an insertion.
     ///
     /// # Errors
-    /// Fails if bits or probes are out of range, if distinct probes exceed bits, or if `sigma` is
-    /// above `bits - 1`, so that the filter is never recycled. With retained items, fails if
-    /// `sigma` is below the probes, because the filter could be too full from the start. Also fails
-    /// for two phases with retained items, for which no exact law is known.
+    /// Fails if bits or probes are out of range, if the number of distinct probes exceeds the bits,
+    /// or if `sigma` is above `bits - 1`, because the filter would never be recycled. With
+    /// [`Mode::retaining`], fails if `sigma` is below the number of probes, because the filter
+    /// could be too full from the start. Also fails for two phases with [`Mode::retaining`],
+    /// because no exact law is known for them.
     pub fn new(bits: u64, probes: u32, sigma: u64, mode: Mode) -> Result<Design> {
         check_bits(bits)?;
         check_probes(probes)?;
         if sigma >= bits {
-            return out_of_range("sigma", sigma, format!("at most bits - 1 ({}): with more the filter is never recycled", bits - 1));
+            return out_of_range("sigma", sigma, format!("at most bits - 1 ({}): above that, the filter is never recycled", bits - 1));
         }
         if !mode.colliding && u64::from(probes) > bits {
-            return out_of_range("probes", probes, format!("at most bits ({bits}) where they are distinct"));
+            return out_of_range("probes", probes, format!("at most bits ({bits}), because the probes are distinct"));
         }
         if mode.retaining && mode.has_two_phases() {
             return out_of_range(
@@ -123,7 +128,7 @@ impl Design {
             );
         }
         if mode.retaining && sigma < u64::from(probes) {
-            return out_of_range("sigma", sigma, format!("at least probes ({probes}) where the last item is retained"));
+            return out_of_range("sigma", sigma, format!("at least probes ({probes}), because the last item is retained"));
         }
         Ok(Design { bits, probes, sigma, mode })
     }
@@ -158,8 +163,8 @@ impl Design {
         self.mode
     }
 
-    /// The largest number of set bits in a filter that is queried. It exceeds sigma only if the
-    /// trigger stays in the frozen filter.
+    /// The largest number of set bits that a queried filter can have. This number exceeds sigma
+    /// only if the item that ends a phase stays in the frozen filter.
     fn fullest(&self) -> u64 {
         match self.mode.phases {
             Phases::Two(Trigger::Included) => self.bits.min(self.sigma.saturating_add(self.probes.into())),
@@ -190,6 +195,6 @@ impl Bracket {
     }
 }
 
-/// The largest number of steps of the recursion over states for one answer. They take about a
-/// second.
+/// The largest number of steps of the recursion over states for one answer. This many steps take
+/// about a second.
 const MAX_STEPS: f64 = 3e8;

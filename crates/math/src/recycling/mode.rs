@@ -6,29 +6,30 @@
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Phases {
-    /// There is one filter. When it is full enough, it is emptied, and everything is forgotten at
+    /// One filter. When the filter is full enough, it is emptied, and all items are forgotten at
     /// once.
     #[default]
     One,
-    /// There are two filters: an active one, which takes every item that it does not contain, and a
-    /// frozen one, which was the active filter of the previous phase. An item is remembered if
-    /// either filter contains it, and it is forgotten at the second recycle after it.
+    /// Two filters: an active one, which stores every item that it does not contain, and a frozen
+    /// one, which was the active filter of the previous phase. An item is remembered as long as
+    /// either filter contains it, and is forgotten at the second recycle after it was stored.
     Two(Trigger),
 }
 
-/// Whether the item that ends a phase (the trigger) stays in the filter that is then frozen.
+/// Whether the item that ends a phase (the trigger) stays in the filter that becomes the frozen
+/// one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Trigger {
-    /// The item is inserted before the check and stays, so the frozen filter may have more than
-    /// sigma set bits.
+    /// The item is inserted before the number of set bits is checked, and stays. So the frozen
+    /// filter may have more than sigma set bits.
     #[default]
     Included,
     /// The bits of the item are removed again, as if the check came before the insertion. The
     /// frozen filter then has at most sigma set bits, as in Dozier, Salamatian and Rubenstein (24).
-    /// The rate is lower, but the trigger is forgotten at once.
+    /// The rate is lower, but the trigger is forgotten immediately.
     Excluded,
 }
 
@@ -38,20 +39,20 @@ pub enum Trigger {
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Seeds {
-    /// Every recycle starts with a new seed. Then observations of one phase do not help to predict
+    /// Every recycle starts with a new seed. So observations of one phase do not help to predict
     /// the next, and errors do not repeat. Bounds hold for every stream that was chosen without
-    /// knowing the seeds. The two filters of two phases pass an item independently of each other,
-    /// and a retained item gets new positions.
+    /// knowledge of the seeds. With two phases, the two filters pass an item independently of each
+    /// other. With [`Mode::retaining`], the item that ended a cycle gets new positions.
     #[default]
     Renewed,
-    /// All phases have the same seed, so a stream that repeats also repeats its errors. The two
-    /// filters of two phases are probed at the same positions, and a retained item keeps the
-    /// positions that made the filter overflow.
+    /// All phases have the same seed, so if a stream repeats, its errors repeat as well. With two
+    /// phases, both filters are queried at the same positions. With [`Mode::retaining`], the item
+    /// that ended a cycle keeps the positions that made the filter overflow.
     Kept,
 }
 
-/// How items are placed, and what happens at a recycle. The default is one phase with colliding
-/// probes, no retaining, and renewed seeds.
+/// How items are placed, and what happens at a recycle. The default is one phase with probes that
+/// may collide, without retaining, and with renewed seeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Mode {
@@ -60,11 +61,11 @@ pub struct Mode {
     /// Whether an item's probes may coincide (the standard filter) or are distinct (the classic
     /// one).
     pub colliding: bool,
-    /// Whether the item that ended a cycle is inserted into the emptied filter. Retaining is
-    /// possible for one phase only.
+    /// Whether the item that ended a cycle is inserted into the emptied filter (is *retained*).
+    /// Retaining is possible only with one phase.
     pub retaining: bool,
-    /// Whether every phase has its own seed. The choice matters for two phases, and for one phase
-    /// that retains.
+    /// Whether each phase has its own seed. Long-run rates depend on this setting only with two
+    /// phases or with `retaining`.
     pub seeds: Seeds,
 }
 
@@ -75,7 +76,8 @@ impl Default for Mode {
 }
 
 impl Mode {
-    /// Creates a mode of two phases that keep their triggers. The other settings are the defaults.
+    /// Creates a mode with two phases and [`Trigger::Included`]. All other settings are the
+    /// defaults.
     #[must_use]
     pub fn two_phase() -> Mode {
         Mode { phases: Phases::Two(Trigger::Included), ..Mode::default() }
@@ -95,14 +97,14 @@ impl Mode {
         self.phases == Phases::Two(Trigger::Excluded)
     }
 
-    /// Whether both filters of two phases are probed at the same positions.
+    /// Whether there are two filters that are queried at the same positions.
     pub(super) fn shares_positions(&self) -> bool {
         self.has_two_phases() && self.seeds == Seeds::Kept
     }
 
-    /// Whether a cycle begins with the positions of the item that ended the previous cycle. The
-    /// number of distinct positions of such an item has a different distribution than for a random
-    /// item.
+    /// Whether a cycle begins with an item that keeps its positions from the end of the previous
+    /// cycle. The distribution of the number of distinct positions of such an item differs from
+    /// that of a random item.
     pub(super) fn keeps_overflow(&self) -> bool {
         self.retaining && self.colliding && self.seeds == Seeds::Kept
     }

@@ -8,16 +8,17 @@ use crate::exact::work;
 use crate::{Fpr, Method, Variant};
 use alloc::vec;
 
-/// The rate that is computed, and the items that count towards N.
+/// The rate that is computed, and the items that count towards the limit N.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Counting {
-    /// The rate f_w of the item after the N-th, if all new items count.
+    /// The rate f_w of the item that comes after N new items. All new items count towards N.
     Worst,
-    /// The average rate f_o over the first N new items, for a user who knows which items are new.
+    /// The average rate f_o of the first N new items. This rate applies to a user who knows which
+    /// items are new.
     Oracle,
-    /// The average rate f_a over all new items of a cycle that ends with the N-th item that sets a
-    /// bit. A real user can count only such items.
+    /// The average rate f_a of all new items of a cycle. The cycle ends when N items have set a
+    /// bit, because in practice, a user can count only such items.
     Real,
 }
 
@@ -38,25 +39,27 @@ impl core::str::FromStr for Counting {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct NBounded {
-    /// The rate, computed from the chain over the number of set bits.
+    /// The rate, computed by a Markov chain over the number of set bits.
     pub fpr: Fpr,
-    /// The rate by the paper's formula, which uses the textbook rate of i - 1 items for the i-th
-    /// new item (errata D14 and D15).
+    /// The rate by the paper's formula. The formula uses the textbook rate of i - 1 items for the
+    /// i-th new item (errata D14 and D15).
     pub printed: f64,
     /// The expected number of new items in a cycle.
     pub arrivals: Bracket,
-    /// The probability that a cycle fills the whole filter before its N-th counted item, so that it
-    /// never ends (`Real` only). The rate and the number of arrivals are for all other cycles.
+    /// With [`Counting::Real`], the probability that a cycle never ends. This happens if all bits
+    /// are set before N items have set a bit. The rate and the number of arrivals are averages over
+    /// all other cycles.
     pub stuck: f64,
 }
 
 /// Returns the long-run rate of a standard filter with this many bits and probes that is emptied
 /// after `items` items.
 ///
-/// `Worst` is exact at any size. For the other rates, the distribution of the fill is computed item
-/// by item. This takes time O(items x probes x width), where the width is about thirty standard
-/// deviations of the number of set bits. Above 6e7 steps, the result is [`crate::Error::TooLong`].
-/// All terms are positive, and their roundings are counted.
+/// [`Counting::Worst`] is exact at any size. For the other rates, the distribution of the fill is
+/// computed item by item. This takes time O(items x probes x width), where the width is about
+/// thirty standard deviations of the number of set bits. If this would take more than 6e7 steps,
+/// the function fails with [`crate::Error::TooLong`]. All terms are positive, and their rounding
+/// errors are counted.
 ///
 /// ```
 /// use truebloom_math::recycling::{Counting, n_bounded};
@@ -121,17 +124,17 @@ fn rate(value: f64, relative: f64, missed: f64) -> Fpr {
 }
 
 struct Averaged {
-    /// The expected number of items that pass, in a cycle that does not get stuck.
+    /// The expected number of items that pass in a cycle that does not get stuck.
     passed: f64,
-    /// The relative error of `passed`.
+    /// A bound on the relative error of `passed`.
     error: f64,
-    /// An upper bound on the amount that dropped probabilities could add.
+    /// An upper bound on the amount that the dropped probabilities could add to `passed`.
     missed: f64,
     stuck: f64,
 }
 
-/// Computes the fill before each of the first `items` items. With `that_set`, only items that set
-/// bits count, and on average `rho / (1 - rho)` other items pass before each of them.
+/// Computes averages over the fill before each of the first `items` items. With `that_set`, only
+/// items that set a bit count. On average, `rho / (1 - rho)` other items pass before each of them.
 fn averaged(bits: u64, probes: u32, items: u64, that_set: bool) -> Result<Averaged> {
     let mut fills = Fills::new(bits, probes, false, vec![1.0], 1e-200);
     let (mut passed, mut stuck) = (0.0, 0.0);
@@ -162,9 +165,9 @@ fn averaged(bits: u64, probes: u32, items: u64, that_set: bool) -> Result<Averag
 }
 
 /// Returns two numbers. The first is the expected number of items that pass in cycles that do not
-/// get stuck, times the probability of such cycles. The second is the probability that was dropped.
-/// The number of items that passed so far is tracked for each state, because a cycle that gets
-/// stuck later passes more items before than other cycles.
+/// get stuck, multiplied by the probability that a cycle does not get stuck. The second is the
+/// total probability that was dropped. The function tracks the number of passed items for each
+/// state, because a cycle that gets stuck later has already passed more items than other cycles.
 fn passed_unstuck(bits: u64, probes: u32, items: u64) -> Result<(f64, f64)> {
     let mut fills = Fills::new(bits, probes, false, vec![1.0], 1e-200);
     let mut passed = Fills::new(bits, probes, false, vec![0.0], 1e-200);

@@ -1,4 +1,4 @@
-//! The arithmetic of the recursion over states: positive numbers whose relative errors can be
+//! The arithmetic of the recursion over states: positive numbers with relative errors that can be
 //! counted.
 
 use crate::exact::double::DoubleDouble;
@@ -6,23 +6,23 @@ use crate::exact::dyadic::Dyadic;
 use crate::exact::enclosure::Enclosure;
 use alloc::vec;
 
-/// Non-negative numbers that are only added, multiplied and divided. The relative error of a result
-/// is then at most the number of roundings on the longest path to it. A sum does not add the errors
-/// of its terms, but products and quotients do.
+/// Non-negative numbers that support only addition, multiplication and division. The relative error
+/// of a result is at most the number of roundings on the longest path to the result, in units of
+/// [`Self::UNIT`]. Products and quotients add the errors of their operands; sums do not.
 pub(crate) trait Positive: Copy {
     /// An upper bound on the relative error of one operation.
     const UNIT: f64;
     const ZERO: Self;
     const ONE: Self;
-    /// The number, rounded at most once.
+    /// Converts an integer, with at most one rounding.
     fn whole(x: u64) -> Self;
     fn plus(self, other: Self) -> Self;
     fn times(self, other: Self) -> Self;
     fn over(self, other: Self) -> Self;
-    /// `1 - x` for a probability `x`, or 0 if rounding made `x` exceed 1. The absolute error is one
-    /// unit for each rounding of `x`.
+    /// Returns `1 - x` for a probability `x`, or 0 if rounding has made `x` exceed 1. The absolute
+    /// error is one unit for each rounding of `x`.
     fn complement(self) -> Self;
-    /// The number as an exact sum of two `f64`.
+    /// Returns the number as an exact sum of two `f64`.
     fn parts(self) -> (f64, f64);
 }
 
@@ -97,8 +97,8 @@ impl Positive for DoubleDouble {
     }
 }
 
-/// The bracket from `x (1 - relative)` to `x (1 + relative)`, for a relative error of at most
-/// 1/100.
+/// Returns the bracket from `x (1 - relative)` to `x (1 + relative)`, for a relative error of at
+/// most 1/100.
 pub(crate) fn around<T: Positive>(x: T, relative: f64) -> Enclosure {
     let (high, low) = x.parts();
     // Takes the leading 119 bits as a whole number. The truncation costs a few units.

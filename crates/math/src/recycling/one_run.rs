@@ -1,23 +1,23 @@
-//! Bounds for a single run: an upper bound on the number of new items that are wrongly reported as
-//! seen, from an exponential supermartingale.
+//! An upper bound on the number of new items that are wrongly reported as seen in a single run,
+//! computed from an exponential supermartingale.
 //!
-//! The method is that of [`crate::freedman`], but the bound is computed before the run. Let W be
-//! the number of items that pass, out of n new items. For every `u > 0`, two bounds hold:
+//! The method is the same as in [`crate::freedman`], but the bound is computed before the run. Let
+//! W be the number of items that pass, out of n new items. For every `u > 0`, two bounds hold:
 //!
 //! * *By the worst rate.* Whatever came before, a new item passes with a probability of at most the
-//!   worst rate w, so `e^(u W) (1 + w (e^u - 1))^-n` is a supermartingale. With the best u, this is
-//!   Chernoff's bound: `P(W >= x) <= exp(-n KL(x/n, w))`.
+//!   worst rate w. So `e^(u W) (1 + w (e^u - 1))^-n` is a supermartingale. With the best u, this
+//!   gives Chernoff's bound: `P(W >= x) <= exp(-n KL(x/n, w))`.
 //! * *By the average*, for one phase whose cycles all begin empty. Only new items fill the filter,
-//!   so the lengths of cycles do not depend on the rest of the stream. Let N be the number of new
-//!   items in a cycle. Choose `lambda` so large that `E[e^(u W - lambda N)] <= 1` over a cycle, and
-//!   let `h(b)` be the same mean from b set bits to the end of the cycle. Then
-//!   `e^(u W - lambda n) h(b)` is a supermartingale that starts at 1 or less. A fuller filter ends
-//!   its cycle sooner on the same items, so `h(b) >= e^(-lambda E[N])` by Jensen. So
+//!   so the lengths of cycles do not depend on the other items of the stream. Let N be the number
+//!   of new items in a cycle. Choose `lambda` so large that `E[e^(u W - lambda N)] <= 1` over a
+//!   cycle. Let `h(b)` be the expectation of the same expression from b set bits to the end of the
+//!   cycle. Then `e^(u W - lambda n) h(b)` is a supermartingale that starts at 1 or less. A fuller
+//!   filter ends its cycle earlier on the same items, so `h(b) >= e^(-lambda E[N])` by Jensen. So
 //!   `P(W >= x) <= exp(lambda (n + E[N]) - u x)`.
 //!
-//! u is computed from the design, n and the confidence, and is near the best value. The mean over a
-//! cycle comes from the recursion of [`Walk`], in which an item that passes has the weight
-//! `e^(u - lambda)`, and any other item has `e^(-lambda)`.
+//! The value of u, which is near the best, is computed from the design, n and the confidence. The
+//! expectation over a cycle is computed by the recursion of [`Walk`], with the weight
+//! `e^(u - lambda)` for an item that passes, and `e^(-lambda)` for any other item.
 
 use super::blocked::BlockedDesign;
 use super::number::Positive;
@@ -27,23 +27,25 @@ use crate::error::{check_confidence, out_of_range};
 use crate::exact::bisect::bisect_reals;
 use crate::exact::work;
 
-/// The largest number of hashes in a cycle for which the mean over the cycle is computed. It is
-/// computed about six times.
+/// The largest number of hashes in a cycle for which the expectation over the cycle is computed.
+/// The search for lambda computes it about six times.
 const MOST_HASHES: f64 = 1e7;
 
-/// The largest number of means that are computed to find lambda.
+/// The largest number of expectations that are computed to find lambda.
 const WALKS: usize = 8;
 
 impl Design {
-    /// Returns an upper bound on the number of wrong drops among the first `items` new items of one
-    /// run. The bound holds with probability at least `confidence` over the seeds, for every stream
-    /// that was chosen without knowing the seeds. An item is new when no filter contains it.
+    /// Returns an upper bound on the number of wrong drops in a single run: new items that are
+    /// wrongly reported as seen, among the first `items` new items. The bound holds with
+    /// probability at least `confidence` over the seeds, for every stream that was chosen without
+    /// knowledge of the seeds. An item is new when no filter contains it.
     ///
-    /// With one phase that does not retain, this number is about `n f + sqrt(2 n f ln(1/alpha))`,
-    /// where f is the long-run average rate and alpha is `1 - confidence`. The worst rate takes the
-    /// place of f in three cases: for two phases, because a stream can keep them full; for a
-    /// retained item; and above ten million hashes per cycle (probes x sigma). Divided by `items`,
-    /// the result bounds the average rate of the run. This takes less than a second.
+    /// For one phase without [`Mode::retaining`](super::Mode::retaining), the bound is about
+    /// `n f + sqrt(2 n f ln(1/alpha))`, where f is the long-run average rate and alpha is
+    /// `1 - confidence`. With two phases, the worst rate replaces f, because a stream can keep both
+    /// filters full. The worst rate also replaces f with retaining, and above ten million hashes
+    /// (probes x sigma) per cycle. The result divided by `items` is a bound on the average rate of
+    /// the run. This takes less than a second.
     ///
     /// ```
     /// use truebloom_math::recycling::{Design, Mode};
@@ -55,13 +57,14 @@ impl Design {
     /// ```
     ///
     /// # Errors
-    /// Fails as [`Design::long_run`] does, and also in three cases. `items` is 0 or above 10^15.
-    /// The confidence is not strictly between 0 and 1. The seeds are kept, so that errors repeat.
+    /// Fails as [`Design::long_run`] does. Also fails if `items` is 0 or above 10^15, if
+    /// `confidence` is not strictly between 0 and 1, or if the seeds are kept ([`Seeds::Kept`]),
+    /// because errors would repeat.
     pub fn wrong_drops_at_most(&self, items: u64, confidence: f64) -> Result<u64> {
         let _work = work::begin();
         let threshold = threshold(items, confidence)?;
         if self.mode.seeds == Seeds::Kept {
-            return out_of_range("seeds", "kept", "renewed: with one seed, errors repeat when items come again");
+            return out_of_range("seeds", "kept", "renewed: if the seed is kept, errors repeat when items recur");
         }
         let run = self.long_run()?;
         let whatever = by_worst(items, run.worst.upper, threshold);
@@ -72,8 +75,8 @@ impl Design {
     }
 
     /// Returns whether [`wrong_drops_at_most`](Self::wrong_drops_at_most) uses only the worst rate.
-    /// It does so with two phases, with a retained item, and if a cycle has more than ten million
-    /// hashes.
+    /// The result is true with two phases, with a retained item, or if a cycle has more than ten
+    /// million hashes.
     #[must_use]
     pub fn wrong_drops_are_by_worst(&self) -> bool {
         let cycles_are_alike = self.mode.phases == Phases::One && !self.mode.retaining;
@@ -96,7 +99,7 @@ impl Design {
         Some(((lambda * all + threshold) / u * (1.0 + 1e-12)) as u64)
     }
 
-    /// Nearly the smallest lambda with `E[e^(u W - lambda N)] <= 1` over a cycle.
+    /// Returns nearly the smallest lambda for which `E[e^(u W - lambda N)] <= 1` over a cycle.
     fn growth(&self, u: f64, run: &LongRun) -> Option<f64> {
         let slack = 40.0 * f64::UNIT * Walk::<f64>::roundings(self.fullest() + u64::from(self.probes), self.probes);
         let length = run.items_per_cycle.value;
@@ -115,9 +118,10 @@ impl Design {
         found
     }
 
-    /// The mean `E[e^(u W - lambda N)]` over a cycle that begins empty. Its error is within forty
-    /// times the roundings of the recursion, because differences of nearly equal probabilities lose
-    /// a digit. The result is `None` if the mean may be infinite.
+    /// Returns the expectation `E[e^(u W - lambda N)]` over a cycle that begins with an empty
+    /// filter. The error is at most forty times the rounding errors of the recursion, because
+    /// subtracting nearly equal probabilities loses a digit. The result is `None` if the
+    /// expectation may be infinite.
     fn weighed_cycle(&self, u: f64, lambda: f64) -> Option<f64> {
         let (passing, keeping) = (libm::exp(u - lambda), libm::exp(-lambda));
         let mut walk = Walk::<f64>::new(self.bits, self.probes, !self.mode.colliding);
@@ -130,18 +134,18 @@ impl Design {
 }
 
 impl BlockedDesign {
-    /// Like [`Design::wrong_drops_at_most`], computed from the worst rate,
+    /// Like [`Design::wrong_drops_at_most`], but uses only the worst rate, which is the
     /// [`limit`](BlockedDesign::limit). This takes microseconds.
     ///
     /// # Errors
-    /// Fails if `items` is 0 or above 10^15, or if the confidence is not strictly between 0 and 1.
+    /// Fails if `items` is 0 or above 10^15, or if `confidence` is not strictly between 0 and 1.
     pub fn wrong_drops_at_most(&self, items: u64, confidence: f64) -> Result<u64> {
         let _work = work::begin();
         Ok(by_worst(items, self.limit(), threshold(items, confidence)?))
     }
 }
 
-/// The number `ln(1 / alpha)`, where alpha is 1 - confidence.
+/// Returns `ln(1 / alpha)`, where alpha is 1 - confidence.
 fn threshold(items: u64, confidence: f64) -> Result<f64> {
     if !(1..=1_000_000_000_000_000).contains(&items) {
         return out_of_range("items", items, "from 1 to 10^15");
@@ -150,7 +154,7 @@ fn threshold(items: u64, confidence: f64) -> Result<f64> {
     Ok(-libm::log1p(-confidence))
 }
 
-/// Chernoff's bound for items that pass with a probability of at most `worst`, whatever came
+/// Chernoff's bound for items that each pass with a probability of at most `worst`, whatever came
 /// before.
 fn by_worst(items: u64, worst: f64, threshold: f64) -> u64 {
     let n = items as f64;

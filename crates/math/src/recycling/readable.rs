@@ -1,10 +1,10 @@
-//! Support for serde for designs, with the feature `serde`. A design is checked when it is read.
+//! Serde support for designs, with the feature `serde`. Deserializing a design checks it.
 
 use super::{Design, Mode};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A design without the values that are derived from it.
+/// The fields of a design that are written. All other values are derived from them.
 #[derive(Serialize, Deserialize)]
 #[serde(rename = "Design")]
 struct DesignData {
@@ -21,7 +21,7 @@ impl Serialize for Design {
 }
 
 impl<'de> Deserialize<'de> for Design {
-    /// Returns an error for designs for which [`Design::new`] returns one.
+    /// Fails for every design that [`Design::new`] rejects.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Design, D::Error> {
         let DesignData { bits, probes, sigma, mode } = DesignData::deserialize(deserializer)?;
         Design::new(bits, probes, sigma, mode).map_err(D::Error::custom)

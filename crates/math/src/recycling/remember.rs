@@ -1,27 +1,31 @@
 //! The memory needed to remember a given number of items.
 
 use super::capacity::{Kept, Search};
+use super::equal_hashes::leaving_room;
 use super::forgetting::MANY_CALLS;
 use super::{Design, Mode, Phases, Result, SizedDesign, Trigger};
 use crate::error::out_of_range;
 use crate::exact::work;
 use crate::{Rate, try_bisect};
 
-/// Returns a small design with a long-run rate of at most `rate`. After `items` more new items, it
-/// still remembers an item, except for a share `forgotten` of the items. The result is `None` above
-/// 2^62 bits.
+/// Returns a small design that remembers each item for at least `items` further new items, except
+/// for a share `forgotten` of the items. The long-run rate of the design is at most `rate`. The
+/// result is `None` if more than 2^62 bits would be needed.
 ///
-/// With `forgotten` = 0, an item is guaranteed to be remembered for that long. Only two phases that
-/// keep the trigger can guarantee this: with any hashes, they hold at least `floor(sigma / probes)`
-/// items that came after the item. For `forgotten` above 0, the probability is that of
-/// [`super::Forgetting::probability`]. One phase forgets a share of about `items / E[N]`, so it
-/// needs a cycle of `items / forgotten`. Two phases need a phase of slightly more than
-/// `items / (1 + forgotten)`. This difference decides whether one or two phases need less memory.
+/// If `forgotten` is 0, every item is guaranteed to be remembered for that long. Only two phases
+/// that keep the trigger ([`Trigger::Included`](super::Trigger::Included)) can guarantee this.
+/// Whatever the hashes are, two such phases remember an item for at least `floor(sigma / probes)`
+/// further items. If `forgotten` is above 0, it bounds the probability that an item is forgotten,
+/// as computed by [`super::Forgetting::probability`]. One phase forgets a share of about
+/// `items / E[N]`, where N is the length of a cycle. So with one phase, a cycle must have about
+/// `items / forgotten` items. With two phases, each phase needs only slightly more than
+/// `items / (1 + forgotten)` items. These numbers decide whether one or two phases need less
+/// memory.
 ///
-/// The search uses [`min_bits`](super::min_bits). Every design that is returned satisfies both
-/// conditions, but a slightly smaller one (with other probes, or with a few thousandths fewer
-/// items) may satisfy them, too. The search takes at most about a second, and then ends with the
-/// best result so far.
+/// The search uses [`min_bits`](super::min_bits). The returned design always satisfies both
+/// conditions, but a slightly smaller design may satisfy them as well. The smaller design may have
+/// another number of probes, or hold a few thousandths fewer items. After about a second, the
+/// search ends and returns the best result so far.
 ///
 /// ```
 /// use truebloom_math::recycling::{Mode, remember};
@@ -35,22 +39,31 @@ use crate::{Rate, try_bisect};
 /// ```
 ///
 /// # Errors
-/// Fails as [`min_bits`](super::min_bits) does, and also in three cases. `items` is 0 or above
-/// 10^15. `forgotten` is neither 0 nor from 1e-6 to below 1. `forgotten` is 0, and the mode does
-/// not have two phases that keep the trigger.
+/// Fails as [`min_bits`](super::min_bits) does. Also fails if `items` is 0 or above 10^15, if
+/// `forgotten` is neither 0 nor from 1e-6 to below 1, or if `forgotten` is 0 and the mode does not
+/// have two phases that keep the trigger.
 pub fn remember(items: u64, forgotten: f64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>> {
     let _work = work::begin();
-    remembering(items, forgotten, rate, Kept::Average, mode)
+    leaving_room(rate, expected(items, forgotten, mode), |rate| remembering(items, forgotten, rate, Kept::Average, mode))
 }
 
-/// Like [`remember()`], but `rate` bounds the worst rate instead of the average (see
-/// [`worst_capacity`](super::worst_capacity)).
+/// Like [`remember()`], but `rate` bounds the worst rate, and not the long-run average rate. See
+/// [`worst_capacity`](super::worst_capacity).
 ///
 /// # Errors
 /// Fails as [`remember()`] does.
 pub fn worst_remember(items: u64, forgotten: f64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>> {
     let _work = work::begin();
-    remembering(items, forgotten, rate, Kept::Worst, mode)
+    leaving_room(rate, expected(items, forgotten, mode), |rate| remembering(items, forgotten, rate, Kept::Worst, mode))
+}
+
+/// Slightly more items than the phases of a design that remembers this many are expected to hold.
+fn expected(items: u64, forgotten: f64, mode: Mode) -> f64 {
+    match mode.phases {
+        Phases::One => 1.1 * items as f64 / forgotten,
+        // A phase of a design that remembers with certainty holds up to twice the items.
+        Phases::Two(_) => 4.0 * items as f64,
+    }
 }
 
 fn remembering(items: u64, forgotten: f64, rate: &Rate, kept: Kept, mode: Mode) -> Result<Option<SizedDesign>> {
@@ -59,7 +72,7 @@ fn remembering(items: u64, forgotten: f64, rate: &Rate, kept: Kept, mode: Mode) 
     }
     if forgotten == 0.0 {
         if mode.phases != Phases::Two(Trigger::Included) {
-            return out_of_range("forgotten", forgotten, "above 0, except for two phases that keep the trigger");
+            return out_of_range("forgotten", forgotten, "above 0, unless there are two phases that include the trigger");
         }
         return certain(items, rate, kept, mode);
     }
@@ -69,8 +82,9 @@ fn remembering(items: u64, forgotten: f64, rate: &Rate, kept: Kept, mode: Mode) 
     mostly(items, forgotten, &Search::new(rate, kept, mode)?, mode)
 }
 
-/// Tries the numbers of probes that need at most 3% more bits than the best in the limit of many
-/// bits, each with the smallest sigma that holds the items.
+/// Returns the smallest design that guarantees to remember the items. The function tries the
+/// numbers of probes that, in the limit of large filters, need at most 3% more bits than the best,
+/// each with the smallest sigma that holds the items.
 fn certain(items: u64, rate: &Rate, kept: Kept, mode: Mode) -> Result<Option<SizedDesign>> {
     let search = Search::new(rate, kept, mode)?;
     let bits = |probes: u32| f64::from(probes) * items as f64 / search.loads()[probes as usize - 1];
@@ -86,8 +100,8 @@ fn certain(items: u64, rate: &Rate, kept: Kept, mode: Mode) -> Result<Option<Siz
     best.map(|design| Ok(SizedDesign { design, run: design.long_run()? })).transpose()
 }
 
-/// The smallest number of bits for a fixed sigma. More bits lower the rate, so it is found by
-/// bisection.
+/// Returns the design with the smallest number of bits for a fixed sigma. This number is found by
+/// bisection, because more bits lower the rate.
 fn just_holding(items: u64, probes: u32, guess: f64, search: &Search<'_>, mode: Mode) -> Result<Option<Design>> {
     let k = u64::from(probes);
     let sigma = k * items;
@@ -119,11 +133,12 @@ fn just_holding(items: u64, probes: u32, guess: f64, search: &Search<'_>, mode: 
     Design::new(try_bisect(low + 1..=high, meets)?, probes, sigma, mode).map(Some)
 }
 
-/// A number of items that exceeds any memory.
+/// A number of items that no memory can hold.
 const MOST_ITEMS: f64 = 1e17;
 
-/// Lengthens the cycle until the forgotten share is small enough, and then shortens it again, to
-/// within a thousandth.
+/// Searches for the smallest design that forgets at most a share `forgotten` of the items:
+/// lengthens the cycle until the share is small enough, and then shortens it to within a
+/// thousandth.
 fn mostly(items: u64, forgotten: f64, search: &Search<'_>, mode: Mode) -> Result<Option<SizedDesign>> {
     let wanted = items as f64 + 1.0;
     let first = match mode.phases {

@@ -1,4 +1,4 @@
-//! The state in which a cycle begins.
+//! The state at the beginning of a cycle.
 
 use super::Design;
 use super::number::Positive;
@@ -6,16 +6,18 @@ use super::walk::{Walk, distinct_law};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The distribution of the number of set bits at the beginning of a cycle.
+/// Returns the distribution of the number of set bits at the beginning of a cycle.
 ///
-/// Without retaining, this number is 0. If items with distinct probes are retained, it is k. If
-/// items with colliding probes are retained and seeds are renewed, the retained item gets new
-/// positions. So the number of set bits is the number of distinct positions of any item, as in
-/// Dozier, Salamatian and Rubenstein (10). With a fixed seed, the item keeps its positions. More of
-/// them are likely to be distinct, because the item made the filter overflow (erratum D4). Then the
-/// numbers of distinct positions of successive retained items form a Markov chain. A recursion
-/// ([`Walk`]) from each start gives a row of this chain, `sum over i of visits(i) P(r distinct) P(r
-/// distinct positions set more than sigma - i empty bits)`.
+/// This number is 0 unless the item that ended the previous cycle is inserted into the emptied
+/// filter (is retained). With distinct probes, a retained item sets k bits. With colliding probes
+/// and renewed seeds, a retained item gets new positions. So the number of set bits is the number
+/// of distinct positions of a random item, as in Dozier, Salamatian and Rubenstein (10). With
+/// colliding probes and a fixed seed, a retained item keeps its positions. Its positions are more
+/// likely to be distinct than those of a random item, because the item made the filter overflow
+/// (erratum D4). In this case, the numbers of distinct positions of successive retained items form
+/// a Markov chain. For each number of distinct positions at the start, a recursion ([`Walk`]) gives
+/// a row of this chain, `sum over i of visits(i) P(r distinct) P(r distinct positions set more than
+/// sigma - i empty bits)`.
 pub(crate) fn restart_law<T: Positive>(design: &Design) -> Vec<T> {
     let (bits, probes, sigma, mode) = (design.bits, design.probes, design.sigma, design.mode);
     if !mode.retaining {
@@ -54,8 +56,8 @@ pub(crate) fn restart_law<T: Positive>(design: &Design) -> Vec<T> {
     law
 }
 
-/// For r = 1..=most, the probability that r distinct positions set more than `sigma - ones` of the
-/// empty bits. They are computed one position after the other, in O(most^2).
+/// Returns, for r = 1..=most, the probability that r distinct positions set more than
+/// `sigma - ones` empty bits. Positions are added one by one, in O(most^2).
 fn overflow_chances<T: Positive>(bits: u64, most: u64, sigma: u64, ones: u64) -> Vec<T> {
     let room = (sigma - ones) as usize;
     // `law[i]` is the probability of i new bits so far. The last entry is the probability of more
@@ -82,9 +84,10 @@ fn overflow_chances<T: Positive>(bits: u64, most: u64, sigma: u64, ones: u64) ->
     chances
 }
 
-/// The stationary distribution of a small chain, by elimination without subtraction (Grassmann,
-/// Taksar and Heyman 1985). Relative errors stay small, because this distribution is a ratio of
-/// sums of products of transition probabilities (the Markov chain tree theorem).
+/// Returns the stationary distribution of a small Markov chain, computed by elimination without
+/// subtraction (Grassmann, Taksar and Heyman 1985). Relative errors stay small, because the
+/// distribution is a ratio of sums of products of transition probabilities (the Markov chain tree
+/// theorem).
 fn stationary<T: Positive>(mut rows: Vec<Vec<T>>) -> Vec<T> {
     let sum = |numbers: &[T]| numbers.iter().fold(T::ZERO, |sum, &x| sum.plus(x));
     for last in (1..rows.len()).rev() {

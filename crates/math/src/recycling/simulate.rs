@@ -1,5 +1,5 @@
-//! Simulations of filters on a stream. They check the models independently, and give the rates for
-//! which no exact law is known.
+//! Simulations of recycling filters on a stream of items. The simulations check the models
+//! independently, and provide rates for which no exact law is known.
 
 use super::simulated::Filter;
 use super::stream::{Arrival, Arriving, Stream};
@@ -11,26 +11,29 @@ use crate::tails::binomial::interval;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The results of a simulated run, each with a 99% interval ([`Method::Simulation`]). The intervals
-/// come from 64 sections of the run. For small counts, they are exact.
+/// The results of a simulated run, each with a 99% interval ([`Method::Simulation`]). The run is
+/// divided into 64 sections, from which the intervals are computed. For small counts, the intervals
+/// are exact.
 ///
-/// A first arrival is the arrival of an item that no filter holds. It *passes* if the filter
-/// reports it as seen. While an item is held, all its arrivals belong to its first arrival, as in
-/// Dozier, Salamatian and Rubenstein (section II-E).
+/// A first arrival is the arrival of an item that no filter holds. A first arrival *passes* if the
+/// filter reports the item as seen. As long as a filter holds the item, all its later arrivals
+/// belong to this first arrival, as in Dozier, Salamatian and Rubenstein (section II-E).
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Simulated {
-    /// The paper's count-instance: first arrivals that pass, as a share of first arrivals.
+    /// The number of first arrivals that pass, divided by the number of first arrivals (the paper's
+    /// count-instance).
     pub instance: Bracket,
-    /// The paper's count-first: first arrivals that pass, as a share of all arrivals.
+    /// The number of first arrivals that pass, divided by the number of all arrivals (the paper's
+    /// count-first).
     pub first: Bracket,
-    /// The paper's count-each: arrivals of items whose first arrival passed, as a share of all
-    /// arrivals.
+    /// The number of arrivals of items whose first arrival passed, divided by the number of all
+    /// arrivals (the paper's count-each).
     pub each: Bracket,
-    /// The number of items per cycle that are new to the active filter.
+    /// The number of items per cycle that the active filter did not contain when they arrived.
     pub items_per_cycle: Bracket,
-    /// Arrivals of items that came before but are no longer held, as a share of all arrivals of
-    /// items that came before. It is 0 if all items are new.
+    /// The share of repeated items that have been forgotten when they come again. The share is 0 if
+    /// no item comes again.
     pub forgotten: Bracket,
 }
 
@@ -40,22 +43,23 @@ const STRETCHES: usize = 64;
 /// The 99.5% point of Student's distribution with 63 degrees of freedom.
 const STUDENT: f64 = 2.656;
 
-/// A recycling filter that can be simulated: an existing one, or one made for simulation.
+/// A recycling filter that can be simulated.
 pub trait Subject {
-    /// Offers an item, which is remembered from now on. Returns whether it was reported as seen.
+    /// Queries the filter for an item and inserts the item. Returns whether the item was reported
+    /// as seen.
     fn offer(&mut self, item: u64) -> bool;
 
-    /// The number of recycles so far.
+    /// Returns the number of recycles so far.
     fn cycles(&self) -> u64;
 }
 
-/// Simulates a filter of this design, with all its bits, on `arrivals` arrivals of a stream. Before
-/// them, a tenth as many arrivals are simulated and not counted.
+/// Simulates a filter of this design, bit by bit, on `arrivals` arrivals of a stream. Before these
+/// arrivals, the simulation runs another `arrivals / 10` arrivals that are not counted.
 ///
-/// Positions are uniform and come from a generator that never changes (SplitMix64), so a seed gives
-/// the same run on every machine. Items get new positions in every cycle, as the models assume. The
-/// exception is two phases with the same seed, where items keep their positions. This takes time
-/// O(probes x arrivals) and memory O(bits + population).
+/// Positions are uniform and come from SplitMix64, a generator that never changes. So the same seed
+/// gives the same run on every machine. In every cycle, items get new positions, as the models
+/// assume. With two phases that have the same seed, however, items keep their positions. The
+/// simulation takes time O(probes x arrivals) and memory O(bits + population).
 ///
 /// ```
 /// use truebloom_math::recycling::{Design, Mode, Stream, simulate};
@@ -72,8 +76,8 @@ pub fn simulate(design: &Design, stream: Stream, arrivals: u64, seed: u64) -> Re
     simulate_subject(&mut Filter::new(*design, seed)?, design.mode(), stream, arrivals, seed)
 }
 
-/// Returns the filter that [`simulate()`] uses. With `most_items`, a cycle also ends after this
-/// many items that set bits.
+/// Returns the filter that [`simulate()`] simulates. If `most_items` is `Some(n)`, a cycle also
+/// ends when n of its items have set bits.
 ///
 /// # Errors
 /// Fails if there are more than 2^28 bits.
@@ -81,9 +85,9 @@ pub fn subject(design: &Design, most_items: Option<u64>, seed: u64) -> Result<im
     Filter::counted(*design, most_items.unwrap_or(u64::MAX), seed)
 }
 
-/// Like [`simulate()`], with any filter. Only the phases, the trigger and `retaining` of the mode
-/// are used. They determine which items the filter must remember, so the simulation does not ask
-/// the filter.
+/// Like [`simulate()`], but with any filter that implements [`Subject`]. Only the phases, the
+/// trigger and `retaining` of the mode are used. From these settings and the times of recycles, the
+/// simulation knows which items the filter must remember.
 ///
 /// # Errors
 /// Fails as [`simulate`](simulate()) does.
@@ -110,28 +114,32 @@ pub fn simulate_subject(subject: &mut (impl Subject + ?Sized), mode: Mode, strea
     })
 }
 
-/// The kind of a count. It determines which exact interval is used if counts are small.
+/// The kind of a count. The kind determines which exact interval is used for small counts.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Counted {
-    /// Arrivals that pass or not, each with its own probability. Their number is at least as
-    /// concentrated as with equal probabilities (Hoeffding 1956), so the binomial interval holds.
+    /// Arrivals that either pass or not, each with its own probability. The number of passes is at
+    /// least as concentrated as with equal probabilities (Hoeffding 1956), so the binomial interval
+    /// holds.
     Trials,
-    /// Arrivals that come in groups, such as all later arrivals of an item that passed. Only the
-    /// sections are independent. Their shares are between 0 and 1.
+    /// Arrivals that are counted in groups, such as all later arrivals of an item that passed. Only
+    /// the sections of the run are independent of each other. The share in each section is between
+    /// 0 and 1.
     Groups,
-    /// Items divided by cycles. One item ends each cycle, and the lengths of cycles vary less than
-    /// if every item were equally likely to end one.
+    /// Numbers of items divided by numbers of cycles. Exactly one item ends each cycle, and the
+    /// lengths of cycles vary less than if each item were equally likely to end its cycle.
     Lengths,
 }
 
-/// Up to this many hits or misses, an exact interval is computed in addition to the usual one.
+/// The largest number of hits or misses for which an exact interval is computed in addition to the
+/// usual one.
 const FEW: u64 = 100;
 
-/// Like [`FEW`], for the number of sections with hits, if arrivals come in groups.
+/// The largest number of sections with hits for which an exact interval is computed, if arrivals
+/// are counted in groups.
 const FEW_STRETCHES: u64 = 20;
 
-/// A ratio of sums over sections, with the usual interval for a ratio. If counts are small, or all
-/// sections agree, an exact interval is computed as well, and the wider of the two is used.
+/// Returns a ratio of sums over sections, with the usual interval for a ratio. If counts are small,
+/// or all sections agree, an exact interval is computed as well. The wider of the two is used.
 fn share(tallies: &[Tally], part: impl Fn(&Tally) -> u64, whole: impl Fn(&Tally) -> u64, counted: Counted) -> Bracket {
     let sum = |of: &dyn Fn(&Tally) -> u64| tallies.iter().map(of).sum::<u64>();
     let (parts, wholes) = (sum(&part), sum(&whole));
@@ -157,7 +165,8 @@ fn share(tallies: &[Tally], part: impl Fn(&Tally) -> u64, whole: impl Fn(&Tally)
     Bracket { value, lower: (value - error).max(0.0).min(lower), upper: (value + error).max(upper), method }
 }
 
-/// The interval for items per cycle, from the numbers of items and cycles.
+/// Returns the interval for the number of items per cycle, computed from the numbers of items and
+/// cycles.
 fn length(items: u64, cycles: u64) -> (f64, f64) {
     let (least, most) = interval(cycles.min(items), items, CONFIDENCE);
     (1.0 / most, 1.0 / least)
@@ -178,16 +187,16 @@ struct Tally {
     forgotten: u64,
 }
 
-/// The last arrival of an item of the population, and whether the item passed when it was new.
+/// The cycle of the last arrival of an item, and whether the item passed when it was new.
 #[derive(Clone, Copy, Default)]
 struct Past {
-    /// The number of the cycle whose filter holds the item. Cycles are numbered from 1, and 0 means
-    /// that the item never came.
+    /// The number of the cycle whose filter holds the item. Cycles are numbered from 1; 0 means
+    /// that the item has never come.
     cycle: u64,
     passed: bool,
 }
 
-/// The items that a filter must remember, derived only from its recycles.
+/// The items that a filter must remember, derived only from the times of its recycles.
 struct Truth {
     mode: Mode,
     cycle: u64,
@@ -217,8 +226,8 @@ impl Truth {
         }
     }
 
-    /// The number of the cycle whose filter holds the item that caused a recycle. If no filter
-    /// keeps the item, it is [`FORGOTTEN`].
+    /// Returns the number of the cycle whose filter holds the item that caused a recycle. The
+    /// result is [`FORGOTTEN`] if no filter keeps this item.
     fn holder_of_trigger(&self, next: u64) -> u64 {
         match self.mode.phases {
             _ if self.mode.retaining => next,
@@ -228,8 +237,8 @@ impl Truth {
     }
 }
 
-/// The number of the first cycle. 0 stands for "never".
+/// The number of the first cycle; 0 stands for "never".
 const FIRST: u64 = 1;
 
-/// The number of a cycle that never comes.
+/// A cycle number that no cycle reaches, which marks items that no filter holds.
 const FORGOTTEN: u64 = u64::MAX - 1;

@@ -1,5 +1,4 @@
-//! A filter for simulations: bits, and uniform positions from a random generator that never
-//! changes.
+//! A filter for simulations, with uniform positions from a random generator that never changes.
 
 use super::simulate::Subject;
 use super::{Design, Result, Seeds};
@@ -17,13 +16,14 @@ pub(super) struct Filter {
     cycle: u64,
     active: Vec<bool>,
     ones: u64,
-    /// The number of items that have set bits in this cycle. At `most_items`, the cycle ends.
+    /// The number of items that have set bits in this cycle. The cycle ends when this number
+    /// reaches `most_items`.
     items: u64,
     most_items: u64,
     frozen: Vec<bool>,
     positions: Vec<usize>,
     frozen_positions: Vec<usize>,
-    /// The item with which this cycle began, if it keeps its old positions.
+    /// The item with which this cycle began, if it keeps the positions of the previous cycle.
     retained: Option<(u64, Vec<usize>)>,
 }
 
@@ -78,7 +78,7 @@ impl Filter {
         })
     }
 
-    /// A filter of one phase that also ends a cycle after this many items that set bits.
+    /// Creates a filter of one phase that also ends a cycle when `most_items` items have set bits.
     pub(super) fn counted(design: Design, most_items: u64, seed: u64) -> Result<Filter> {
         Ok(Filter { most_items, ..Filter::new(design, seed)? })
     }
@@ -95,7 +95,7 @@ impl Filter {
         }
     }
 
-    /// Sets bits, and returns those that were not set before.
+    /// Sets bits, and returns the positions that were not set before.
     fn set(&mut self, positions: &[usize]) -> Vec<usize> {
         let fresh: Vec<usize> =
             positions.iter().copied().filter(|&position| !core::mem::replace(&mut self.active[position], true)).collect();

@@ -24,10 +24,11 @@ pub enum Stream {
         /// The exponent, at least 0.
         exponent: f64,
     },
-    /// Half of the arrivals are new. The others repeat an older item. The probability of an item is
-    /// `1 - 1/mean` times that of the next newer item, so it decreases exponentially with age.
+    /// Half of the arrivals are new. The other half repeat older items. The probability that an
+    /// item is repeated decreases exponentially with its age. It is `1 - 1/mean` times the
+    /// probability for the next newer item.
     Fading {
-        /// The mean number of new items since the item that is repeated. It is at least 1.
+        /// The mean number of new items since the item that is repeated. The mean is at least 1.
         mean: f64,
     },
 }
@@ -37,7 +38,7 @@ const MOST_ITEMS: u64 = 1 << 26;
 
 pub(super) struct Arriving {
     stream: Stream,
-    /// Cumulative weights, for draws by bisection.
+    /// Cumulative weights, from which items are drawn by bisection.
     weights: Vec<f64>,
     news: u64,
 }
@@ -70,7 +71,7 @@ impl Arriving {
         Ok(Arriving { stream, weights, news: 0 })
     }
 
-    /// The number of slots for remembered items.
+    /// Returns the number of slots for remembered items.
     pub(super) fn population(&self) -> usize {
         match self.stream {
             Stream::New => 0,
@@ -80,7 +81,7 @@ impl Arriving {
         }
     }
 
-    /// The next item, and whether its slot held another item before.
+    /// Draws the next item.
     pub(super) fn draw(&mut self, random: &mut SplitMix64) -> Arrival {
         match self.stream {
             Stream::New => self.fresh(),
@@ -112,9 +113,9 @@ impl Arriving {
 #[derive(Clone, Copy)]
 pub(super) struct Arrival {
     pub(super) item: u64,
-    /// The slot in which the item's past is stored.
+    /// The slot that stores the history of the item.
     pub(super) place: usize,
-    /// Whether the item is new. If it is, the slot still holds the past of another item.
+    /// Whether the item is new. If so, the slot still contains the history of another item.
     pub(super) fresh: bool,
 }
 

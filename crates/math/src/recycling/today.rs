@@ -1,16 +1,17 @@
-//! Compares recycling with the usual practice: a filter that is sized for its worst item, and
-//! emptied after a fixed number of items.
+//! A comparison of recycling with the usual practice. In the usual practice, a filter is sized for
+//! the rate after its last item, and is emptied after a fixed number of items.
 
 use super::{Mode, Phases, SizedDesign, Trigger, capacity};
 use crate::exact::work;
 use crate::{Best, Rate, Result, Variant, max_items};
 
-/// Three ways to use the same memory at the same rate: today's practice, one phase, and two phases.
+/// Three ways to use the same memory at the same rate: the usual practice, one phase, and two
+/// phases.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Comparison {
-    /// A standard filter that is emptied after a fixed number of items. The number is the largest
-    /// at which its rate is at most the requested rate.
+    /// The usual practice: a standard filter that is emptied after a fixed number of items. The
+    /// number of items is the largest for which the rate is at most the requested rate.
     pub today: Option<Best>,
     /// One phase whose long-run average rate is at most the requested rate.
     pub one_phase: Option<SizedDesign>,
@@ -20,17 +21,18 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Returns the number of items per cycle of one phase, divided by the number of items of
-    /// [`today`](Self::today). It is 1.49 at a rate of 0.01 and many bits. The result is `None` if
-    /// either filter holds no items.
+    /// Returns the number of items per cycle with one phase, divided by the number of items per
+    /// cycle of [`today`](Self::today). For many bits and a rate of 0.01, the ratio is 1.49. The
+    /// result is `None` if one of the two filters cannot hold any items.
     #[must_use]
     pub fn gain(&self) -> Option<f64> {
         self.over_today(self.one_phase.as_ref())
     }
 
-    /// Returns the number of items per phase of two phases, divided by the number of items of
-    /// [`today`](Self::today). With two phases, every item is remembered for at least the shortest
-    /// length of a phase, whereas the filter of `today` may forget an item when the next one comes.
+    /// Returns the number of items per phase with two phases, divided by the number of items per
+    /// cycle of [`today`](Self::today). Two phases that keep the trigger remember every item for at
+    /// least the shortest possible phase. The filter of `today` may forget an item as soon as the
+    /// next item comes.
     #[must_use]
     pub fn gain_two_phase(&self) -> Option<f64> {
         self.over_today(self.two_phase.as_ref())
@@ -42,9 +44,10 @@ impl Comparison {
     }
 }
 
-/// Compares designs with `bits` bits in total at the same rate. This rate bounds the worst rate for
-/// [`Comparison::today`], and the long-run average for the others. `mode` determines everything
-/// except the number of phases.
+/// Compares three designs with `bits` bits in total. `rate` is an upper bound on the worst rate of
+/// [`Comparison::today`], and on the long-run average rate of the other two designs. `mode`
+/// provides all settings except the number of phases. The design with two phases ignores
+/// `retaining`.
 ///
 /// ```
 /// use truebloom_math::recycling::{Mode, compare};

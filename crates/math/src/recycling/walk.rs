@@ -1,44 +1,48 @@
-//! The renewal recursion. It computes how often each number of set bits occurs in a cycle.
+//! The renewal recursion, which computes how often each number of set bits occurs in a cycle.
 
 use super::number::Positive;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The recursion over the numbers of set bits b = 0, 1, 2, .., hash by hash.
+/// The renewal recursion over b, the number of set bits, from 0 upwards. The recursion proceeds
+/// hash by hash.
 ///
-/// `u_h(b)` is the expected number of times in a cycle that `h` of an item's `k` hashes are placed
-/// and `b` bits are set. A hash finds its bit set with probability `s_h(b)`, or sets it:
+/// Let `u_h(b)` be the expected number of times in a cycle that `h` of an item's `k` hashes are
+/// placed and `b` bits are set. A hash finds its bit already set with probability `s_h(b)`;
+/// otherwise, it sets the bit:
 ///
 /// ```text
 /// u_(h+1)(b) = u_h(b) s_h(b) + u_h(b-1) (1 - s_h(b-1))     s_h(b) = b/m colliding, (b-h)/(m-h) distinct
 /// u_0(b) = start(b) + u_k(b)                               an item that ends at b <= sigma is followed by another
 /// ```
 ///
-/// For each b, these equations combine into one equation for `u_0(b)`. Its coefficient
-/// `1 - s_0 .. s_(k-1) > 0` can be written as a sum of positive terms. Each step takes O(k) time
-/// and memory. It needs no subtraction, so errors can be counted (see [`Walk::roundings`]). The
-/// recursion replaces the linear system of Dozier, Salamatian and Rubenstein (section IV-D).
+/// For each b, eliminating the other unknowns leaves a single equation for `u_0(b)`. The
+/// coefficient `1 - s_0 .. s_(k-1) > 0` is computed as a sum of positive terms. Each step of the
+/// recursion takes O(k) time and memory. No step subtracts, so errors can be counted (see
+/// [`Walk::roundings`]). The recursion replaces the linear system of Dozier, Salamatian and
+/// Rubenstein (section IV-D).
 pub(crate) struct Walk<T> {
     bits: u64,
     distinct: bool,
     next: u64,
-    /// The values `u_h(b)` for the last `b`, h = 0..k-1.
+    /// The values `u_h(b)` for the last `b` and h = 0..k-1.
     reached: Vec<T>,
     /// The shares `1 / (m - h)`, or `1 / m`.
     shares: Vec<T>,
 }
 
-/// The values for one number of set bits.
+/// The results for one number of set bits b.
 pub(crate) struct Step<T> {
     /// The expected number of items in a cycle that find b bits set.
     pub(crate) visits: T,
-    /// The expected number of items in a cycle that leave b bits set.
+    /// The expected number of items in a cycle after which b bits are set.
     pub(crate) left: T,
 }
 
-/// The values for the next number of set bits.
+/// The inputs for the next number of set bits.
 struct Next<T> {
-    /// The expected number of items that began with fewer set bits and end with this number.
+    /// The expected number of items in a cycle that reach this number of set bits from fewer set
+    /// bits.
     arrived: T,
     /// The probability that an item sets no bit.
     staying: T,
@@ -46,13 +50,13 @@ struct Next<T> {
     leaving: T,
 }
 
-/// The largest share of the weight of items that may stay in one state.
+/// The largest share of the weight of an item that may stay in the same state.
 pub(super) const MOST_STAYING: f64 = 0.9;
 
 impl Walk<f64> {
     /// Like [`step`](Self::step), but with weights: `passing` for an item that sets no bit, and
     /// `keeping` for any other item. Returns `None` if more than [`MOST_STAYING`] of an item's
-    /// weight would stay, because differences would then lose digits.
+    /// weight stays in the same state, because subtractions would then lose digits.
     #[inline]
     pub(crate) fn step_weighed(&mut self, start: f64, passing: f64, keeping: f64) -> Option<()> {
         let Next { arrived, staying, leaving } = self.arriving();
@@ -72,8 +76,8 @@ impl<T: Positive> Walk<T> {
         Walk { bits, distinct, next: 0, reached: vec![T::ZERO; shares.len()], shares }
     }
 
-    /// A recursion that begins at `sigma + 1` set bits, where each of an item's hashes is equally
-    /// likely to be the one that sets this bit.
+    /// Creates a recursion that begins with `sigma + 1` set bits. Each of an item's hashes is
+    /// equally likely to be the one that sets the last of them.
     pub(crate) fn entering(bits: u64, probes: u32, sigma: u64) -> Walk<T> {
         let mut walk = Walk::new(bits, probes, false);
         walk.next = sigma + 1;
@@ -82,8 +86,8 @@ impl<T: Positive> Walk<T> {
         walk
     }
 
-    /// Moves to the next number of set bits, at which a cycle still continues. `start` is the share
-    /// of cycles that begin there.
+    /// Moves on to the next number of set bits, with which the cycle continues. `start` is the
+    /// probability that a cycle begins with this number of set bits.
     #[inline]
     pub(crate) fn step(&mut self, start: T) -> Step<T> {
         let Next { arrived, leaving, .. } = self.arriving();
@@ -91,8 +95,8 @@ impl<T: Positive> Walk<T> {
         self.place(self.next, visits)
     }
 
-    /// The number of items that arrive at the next number of set bits, and the probabilities of an
-    /// item there.
+    /// Computes, for the next number of set bits, the expected number of items that reach it, and
+    /// the probabilities of an item there.
     #[inline]
     fn arriving(&self) -> Next<T> {
         let ones = self.next;
@@ -108,8 +112,8 @@ impl<T: Positive> Walk<T> {
         Next { arrived, staying: stay, leaving: leave.times(empty) }
     }
 
-    /// Moves to the next number of set bits, at which the cycle ends: an item that has begun may
-    /// end there, but no other item begins.
+    /// Moves on to the next number of set bits, with which the cycle ends: the current item may end
+    /// there, but no other item begins.
     pub(crate) fn step_beyond(&mut self) -> Step<T> {
         self.place(self.next, T::ZERO)
     }
@@ -127,26 +131,27 @@ impl<T: Positive> Walk<T> {
         Step { visits, left }
     }
 
-    /// The number of roundings on the longest path to any result of `states` steps and of sums over
-    /// them.
+    /// Returns an upper bound on the number of roundings on the path to any result of `states`
+    /// steps, or of sums over them.
     ///
-    /// The longest path of a step goes from some `u_h(b-1)` into the arrivals (5: the share 2, the
-    /// factor 2, the product 1). It continues through at most `k` Horner steps (5 each: the
-    /// probability 3, the product, the sum), a start (1), the divisor (at most 5k + 6) and the
-    /// quotient (1), and down at most `k` steps (5 each). Together these are at most 15k + 13
-    /// roundings. Sums over states and the ratios of rates (at most 4k + 4 per step) fit into the
-    /// remainder of 16k + 32.
+    /// The longest path of one step goes from some `u_h(b-1)` to the arrived items (5 roundings: 2
+    /// for the share, 2 for the factor, 1 for the product). The path continues through at most `k`
+    /// Horner steps (5 each: 3 for the probability, 1 for the product, 1 for the sum), the start
+    /// (1), the divisor (at most 5k + 6) and the quotient (1), and then down at most `k` steps (5
+    /// each). Together these are at most 15k + 13 roundings. The budget of 16k + 32 roundings per
+    /// step leaves room for sums over states and for the ratios of rates (at most 4k + 4 per step).
     pub(crate) fn roundings(states: u64, probes: u32) -> f64 {
         (states as f64 + 2.0) * (16.0 * f64::from(probes) + 32.0)
     }
 }
 
-/// For each of the last states b, the probability that the item that ends a cycle found b bits set.
-/// `visits` has the visits of the states `sigma - visits.len() + 1 ..= sigma`.
+/// Returns the probability that b bits were set when the last item of a cycle arrived, for each of
+/// the last states b. `visits` lists the expected visits of the states
+/// `sigma - visits.len() + 1 ..= sigma`.
 ///
-/// Let `chance(h, b)` be the probability that an item exceeds sigma, if h of its hashes are placed
-/// and b bits are set. It is a mean of `chance(h+1, b)` and `chance(h+1, b+1)`, so the computation
-/// takes O(k^2), with positive terms only.
+/// Let `chance(h, b)` be the probability that an item will exceed sigma, when h of its hashes are
+/// placed and b bits are set. Each such probability is a weighted mean of `chance(h+1, b)` and
+/// `chance(h+1, b+1)`, so the computation takes O(k^2) and all terms are positive.
 pub(crate) fn last_seen<T: Positive>(bits: u64, probes: u32, distinct: bool, sigma: u64, visits: &[T]) -> Vec<T> {
     let first = sigma + 1 - visits.len() as u64;
     // chances[i] is for first + i set bits. The last entry, above sigma, is 1.
@@ -164,8 +169,8 @@ pub(crate) fn last_seen<T: Positive>(bits: u64, probes: u32, distinct: bool, sig
     visits.iter().zip(chances).map(|(&visits, chance)| visits.times(chance)).collect()
 }
 
-/// The distribution of the number of distinct positions among `draws` uniform ones out of `bits`.
-/// The index is 0..=draws.
+/// Returns the distribution of the number of distinct positions among `draws` uniform positions out
+/// of `bits`. Entry r is the probability of r distinct positions, for r from 0 to `draws`.
 pub(crate) fn distinct_law<T: Positive>(draws: u32, bits: u64) -> Vec<T> {
     let mut law = vec![T::ZERO; draws as usize + 1];
     law[0] = T::ONE;

@@ -2,20 +2,20 @@
 //! too weak to exclude other numbers of probes.
 //!
 //! All sums here have positive terms, so `f64` loses no digits to cancellation. An operation has a
-//! relative error of at most 2^-53. A number passes through at most 32,000 steps of four
-//! operations, and the final sum and the power of up to 1,000 add at most 2^16 roundings. Together
-//! these errors are below 4e-11 of the result. The slack of [`crate::search`] is 25 times as large.
-//! Numbers below the normal range of `f64` have fewer digits. Such numbers could matter for rates
-//! below 1e-290, or if a factor starts below 1e-290 and grows later. In these cases no bound is
-//! given.
+//! relative error of at most 2^-53. A number passes through at most 32,000 steps of four operations
+//! each. The final sum, and the power with an exponent of up to 1,000, add at most 2^16 roundings.
+//! Together these errors are below 4e-11 of the result. The slack of [`crate::search`] is 25 times
+//! as large. Numbers below the normal range of `f64` have fewer digits. Such numbers could matter
+//! for rates below 1e-290, or if an intermediate factor starts below 1e-290 and grows later. In
+//! these cases, the function returns no bound.
 
 use crate::Variant;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Logarithms of lower bounds on the rates for the numbers of probes `wanted`, in ascending order.
-/// The bounds may be too high by the slack of [`crate::search`]. They are minus infinity if there
-/// is no bound.
+/// Logarithms of lower bounds on the rates, one for each number of probes in `wanted`, which is in
+/// ascending order. The bounds may be too high by the slack of [`crate::search`]. A logarithm is
+/// minus infinity if there is no bound.
 pub(crate) fn ln_rates(variant: Variant, bits: u64, items: u64, wanted: &[u32]) -> Vec<f64> {
     match variant {
         Variant::Standard => standard(bits, items, wanted),
@@ -57,8 +57,8 @@ fn standard(bits: u64, items: u64, wanted: &[u32]) -> Vec<f64> {
     rates
 }
 
-/// The probability that the items cover all positions of a query, computed item by item from the
-/// number of positions that are not covered yet. An item covers j of u such positions with the
+/// The probability that the items cover all positions of a query. It is computed item by item, from
+/// the number of positions that are not covered yet. An item covers j of u such positions with the
 /// hypergeometric probability `C(u, j) C(m-u, k-j) / C(m, k)`.
 fn classic(bits: u64, items: u64, probes: u32) -> f64 {
     let k = probes as usize;
@@ -92,8 +92,8 @@ fn classic(bits: u64, items: u64, probes: u32) -> f64 {
     ln(left[0])
 }
 
-/// The smallest result. Below it, a sum of at most 1e9 numbers, each with an error of up to 5e-324,
-/// would no longer be exact to 1e-13.
+/// The smallest result. Below this limit, a sum of at most 1e9 numbers, each with an error of up to
+/// 5e-324, could have a relative error above 1e-13.
 const LEAST: f64 = 1e-290;
 
 fn ln(rate: f64) -> f64 {

@@ -29,11 +29,11 @@ fn slack(ln: f64) -> f64 {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct OptimalProbes {
-    /// The best number of probes. If there are several, this is the smallest.
+    /// The best number of probes. If several numbers are equally good, this is the smallest.
     pub probes: u32,
     /// All numbers of probes with the lowest rate. Equality is decided exactly.
     pub ties: Vec<u32>,
-    /// The rate with these probes.
+    /// The expected rate with this number of probes.
     pub fpr: Fpr,
     /// Whether a number above [`MAX_SEARCHED_PROBES`] would be better.
     pub capped: bool,
@@ -82,13 +82,14 @@ pub(crate) fn ln_complement_bound(variant: Variant, bits: u64, items: u64, probe
 
 /// Returns the number of probes with the smallest expected rate, up to [`MAX_SEARCHED_PROBES`] (and
 /// up to `bits` if positions are distinct or sliced), with all ties. Rounding `(m/n) ln 2` does not
-/// always give this number. For m = 26 and n = 12, the rounded value is 2. This is best for classic
-/// filters, while 1 is best for standard filters.
+/// always give this number. For m = 26 and n = 12, the rounded value is 2. Two probes are best for
+/// classic filters, but one probe is best for standard filters.
 ///
-/// The proof does not assume that the rate has only one minimum in k. Every k whose lower bound is
-/// above the best rate is excluded, and the others are compared exactly. Below 33 items, the lower
-/// bound is the law itself in floating point. The search usually takes a few exact rates of some
-/// microseconds each. With a thousand probes in a nearly empty filter, it takes some seconds.
+/// The result is proven without the assumption that the rate, as a function of k, has only one
+/// minimum. A number of probes is excluded if a lower bound on its rate is above the best rate. The
+/// other numbers of probes are compared exactly. Below 33 items, the lower bound is the rate
+/// itself, computed in floating point. The search usually computes a few exact rates, which take a
+/// few microseconds each. With a thousand probes in a nearly empty filter, it takes a few seconds.
 ///
 /// # Errors
 /// Fails if parameters are out of range.
@@ -118,7 +119,7 @@ pub(crate) fn best_probes(variant: Variant, bits: u64, items: u64, most: u32) ->
     }
     if variant == Variant::Classic {
         // The bound for k probes takes k logarithms, for every k up to `most`.
-        work::spend("the best probes of these bits and items", 20.0 * f64::from(most) * f64::from(most))?;
+        work::spend("the best number of probes for these bits and items", 20.0 * f64::from(most) * f64::from(most))?;
     }
     let saturated = items as f64 * -libm::log1p(-1.0 / bits as f64) > 0.7;
     let start = if saturated { 1 } else { likely_probes(bits, items, most) };
@@ -132,9 +133,9 @@ pub(crate) fn best_probes(variant: Variant, bits: u64, items: u64, most: u32) ->
     Ok(OptimalProbes { probes: best.ties[0], ties: best.ties, fpr: best.fpr, capped: false })
 }
 
-/// The best number for one item. With one item, a query of k distinct positions passes only if it
-/// has the same positions as the item. So the rate is `1 / C(m, k)`, which falls up to k = m/2 and
-/// rises from there.
+/// The best number of probes for one item. With one item, a query of k distinct positions passes
+/// only if it has the same positions as the item. So the rate is `1 / C(m, k)`, which falls up to
+/// k = m/2 and rises from there.
 fn best_for_one_item(bits: u64, most: u32) -> Result<OptimalProbes> {
     let possible = |probes: u64| u32::try_from(probes).ok().filter(|&probes| (1..=most).contains(&probes));
     let mut ties: Vec<u32> = [bits / 2, bits.div_ceil(2)].into_iter().filter_map(possible).collect();
@@ -146,7 +147,7 @@ fn best_for_one_item(bits: u64, most: u32) -> Result<OptimalProbes> {
     Ok(OptimalProbes { probes: ties[0], ties, fpr, capped: false })
 }
 
-/// With fewer items than this, the bounds by the mean fill are too weak to exclude much.
+/// With fewer items than this limit, the bounds by the mean fill are too weak to exclude much.
 const FEW_ITEMS: u64 = 33;
 
 /// The best number of probes found so far.
@@ -183,8 +184,8 @@ impl Contest {
         Ok(order)
     }
 
-    /// Goes through every k from 1 to `most`. A bound excludes all except a few. Nothing is assumed
-    /// about the shape of the rate as a function of k.
+    /// Goes through every k from 1 to `most`. A bound excludes all numbers except a few. Nothing is
+    /// assumed about the shape of the rate as a function of k.
     fn exclude(&mut self, most: u32) -> Result<()> {
         let start = self.ties[0];
         if self.variant == Variant::Standard && start > 1 {
@@ -229,8 +230,8 @@ impl Contest {
         bound > self.fpr.ln_upper + slack(bound)
     }
 
-    /// A weaker bound than the classic one: it replaces all factors `(mean - i) / (m - i)` by the
-    /// last, which is the smallest. This saves k logarithms.
+    /// A weaker form of the bound for classic filters: it replaces all factors
+    /// `(mean - i) / (m - i)` by the last one, which is the smallest. This saves k logarithms.
     fn is_excluded_by_last_factor(&self, probes: u32) -> bool {
         let (m, k) = (self.bits as f64, f64::from(probes));
         let mean = -m * libm::expm1(self.items as f64 * libm::log1p(-k / m));
@@ -250,12 +251,12 @@ impl Contest {
     }
 
     /// Goes through every k from 1 to `most` for a handful of items. If the bound by the mean fill
-    /// does not exclude a k, the law itself, in floating point with positive terms, gives a bound.
-    /// The remaining k are compared exactly.
+    /// does not exclude a k, the law itself, computed in floating point with positive terms, gives
+    /// a second bound. The remaining k are compared exactly.
     fn exclude_with_few_items(&mut self, most: u32) -> Result<()> {
         let start = self.ties[0];
         let mut left: Vec<u32> = (1..=most).filter(|&k| k != start && !self.is_excluded(k)).collect();
-        work::spend("the best probes for a handful of items", few_items::steps(self.variant, self.bits, self.items, &left))?;
+        work::spend("the best number of probes for a few items", few_items::steps(self.variant, self.bits, self.items, &left))?;
         let rates = few_items::ln_rates(self.variant, self.bits, self.items, &left);
         let mut order: Vec<(f64, u32)> = rates.into_iter().zip(left.drain(..)).collect();
         // The best numbers come first, so that they exclude the others.
@@ -269,8 +270,8 @@ impl Contest {
     }
 }
 
-/// The other numbers of a range, from the nearest to the farthest. If two are equally near, the
-/// smaller comes first.
+/// All numbers of the range except `from`, in ascending order of their distance from it. If two are
+/// equally near, the smaller comes first.
 pub(crate) fn outwards(from: u32, first: u32, last: u32) -> impl Iterator<Item = u32> {
     let both = move |distance| [from.checked_sub(distance), from.checked_add(distance)];
     (1..=from.abs_diff(first).max(from.abs_diff(last))).flat_map(both).flatten().filter(move |&number| (first..=last).contains(&number))
@@ -281,7 +282,7 @@ pub(crate) fn lowest_first(rates: &mut [(f64, u32)]) {
     rates.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
 }
 
-/// The starting point of the search: `(m/n) ln 2` rounded.
+/// A number of probes at which the search starts: `(m/n) ln 2` rounded.
 fn likely_probes(bits: u64, items: u64, most: u32) -> u32 {
     let ideal = bits as f64 / items as f64 * core::f64::consts::LN_2;
     libm::round(ideal).clamp(1.0, f64::from(most)) as u32
@@ -296,7 +297,7 @@ pub(crate) struct Fit {
     pub(crate) probes: u32,
 }
 
-/// The question of a search: whether a size meets the rate.
+/// The condition of a search: whether a size meets the rate.
 #[derive(Clone, Copy)]
 pub(crate) struct Question<'a> {
     pub(crate) variant: Variant,
@@ -319,13 +320,14 @@ impl Question<'_> {
         self.rate.ln() + libm::log1p(-libm::exp(libm::log(floor) - self.rate.ln()).min(1.0 - 1e-12))
     }
 
-    /// A first number of probes that is near the best for the rate.
+    /// The number of probes at which a search starts, which is near the best number for the rate.
     fn first_probes(&self, items: u64, most: u32) -> u32 {
         let likely = libm::round(-self.ln_target(items) / core::f64::consts::LN_2);
         self.probes.unwrap_or(likely.clamp(1.0, f64::from(most.min(MAX_SEARCHED_PROBES))) as u32)
     }
 
-    /// The best number of probes at this size, if it is not given and meets the rate.
+    /// The best number of probes at this size, or `None` if the number is given or the best one
+    /// does not meet the rate.
     fn better_probes(&self, bits: u64, items: u64) -> Result<Option<u32>> {
         if self.probes.is_some() {
             return Ok(None);
@@ -344,8 +346,8 @@ impl Question<'_> {
 /// The smallest number of bits whose expected rate for `items` items is at most the requested rate,
 /// or `None` if it would be above [`MAX_BITS`].
 ///
-/// With fixed probes the rate falls with the bits, so the boundary is proven. [`best_probes`]
-/// proves that no other number of probes needs fewer bits.
+/// With a fixed number of probes, the rate falls as the number of bits grows, so the boundary is
+/// proven. [`best_probes`] proves that no other number of probes needs fewer bits.
 pub(crate) fn fewest_bits(question: Question<'_>, items: u64) -> Result<Option<Fit>> {
     let mut probes = question.first_probes(items, MAX_SEARCHED_PROBES);
     let mut enough = None;
@@ -381,8 +383,8 @@ pub(crate) fn fewest_bits_at(question: Question<'_>, items: u64, probes: u32, en
 /// The largest number of items whose expected rate in `bits` bits is at most the requested rate, or
 /// `None` if not even one item fits.
 ///
-/// With fixed probes the rate rises with the items, so the boundary is proven as in
-/// [`fewest_bits`]. More than 2^62 items are an error.
+/// With a fixed number of probes, the rate rises with the number of items, so the boundary is
+/// proven as in [`fewest_bits`]. More than 2^62 items are an error.
 pub(crate) fn most_items(question: Question<'_>, bits: u64) -> Result<Option<Fit>> {
     let mut probes = question.first_probes(1, question.variant.max_probes(bits));
     let mut known = 0;
@@ -398,7 +400,7 @@ pub(crate) fn most_items(question: Question<'_>, bits: u64) -> Result<Option<Fit
 /// Like `most_items`, with fixed probes. `least` is a number of items that is known to fit.
 fn most_items_at(question: Question<'_>, bits: u64, least: u64, probes: u32) -> Result<u64> {
     if question.meets(bits, MAX_ITEMS, probes)? {
-        return out_of_range("rate", question.rate, format!("lower: {bits} bits hold more than 2^62 items at it"));
+        return out_of_range("rate", question.rate, format!("lower: at this rate, {bits} bits hold more than 2^62 items"));
     }
     let k = f64::from(probes);
     let invert = |ln: f64| -(bits as f64) / k * libm::log1p(-libm::exp(ln / k));
@@ -412,14 +414,15 @@ fn most_items_at(question: Question<'_>, bits: u64, least: u64, probes: u32) -> 
     Ok(first_too_many - 1)
 }
 
-/// The smallest size in `least..=limit` for which `before` is false. The condition must be false at
-/// `limit` and, once false, remain so. The search goes away from the guess in steps that double,
-/// and then bisects. If the guess is right, two calls are enough.
+/// The smallest size in `least..=limit` for which `before` is false. `before` must be false at
+/// `limit`, and at every size above one at which it is false. The search moves away from the guess
+/// in steps of doubling length, and then bisects. If the guess is right, two calls of `before` are
+/// enough.
 pub(crate) fn boundary(guess: f64, least: u64, limit: u64, before: impl Fn(u64) -> Result<bool>) -> Result<u64> {
     boundary_by(guess, least, limit, &before)
 }
 
-/// Like `boundary`, but compiled only once for all questions.
+/// The body of [`boundary`] with a trait object, so that it is compiled only once.
 fn boundary_by(guess: f64, least: u64, limit: u64, before: &dyn Fn(u64) -> Result<bool>) -> Result<u64> {
     // `low` is the largest size known to be before the boundary, or one below the least. `high` is
     // the smallest size known to be at or past it.
@@ -445,7 +448,7 @@ fn boundary_by(guess: f64, least: u64, limit: u64, before: &dyn Fn(u64) -> Resul
     Ok(high)
 }
 
-/// The first of `size`, `4 size`, .. up to `limit` that meets the rate.
+/// The first of the sizes `size`, `4 size`, .. up to `limit` that meets the rate.
 pub(crate) fn first_that_meets(mut size: u64, limit: u64, meets: impl Fn(u64) -> Result<bool>) -> Result<Option<u64>> {
     loop {
         if meets(size)? {
@@ -474,7 +477,7 @@ pub struct Best {
 
 /// Returns the smallest number of bits with which the expected rate for `items` items, with the
 /// best number of probes, is at most `rate`. The result is `None` if this number is above
-/// [`MAX_BITS`]. The size does not include the floor of equal hashes; for filters, use
+/// [`MAX_BITS`]. The size does not allow for keys with equal hashes. To plan a filter, use
 /// [`crate::Plan`].
 ///
 /// # Errors

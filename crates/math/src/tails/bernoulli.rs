@@ -22,13 +22,13 @@
 //! `|E' e^(itS)|^2` is the product of `1 - 2 p'(1-p') (1 - cos t)` over the summands, which is at
 //! most `exp(-2 V' (1 - cos t))`. So the probability is at most `e^-V' I_0(V')`, where `I_0` is the
 //! modified Bessel function ([`peak`]). For large `V'` this is about `1 / sqrt(2 pi V')`, and where
-//! the normal tail is accurate, the bound is within some percent of it. At a probability of 99.9%,
+//! the normal tail is accurate, the bound is within a few percent of it. At a probability of 99.9%,
 //! Chernoff's bound alone is 8 times too large.
 //!
-//! *Berry and Esseen.* The error of the normal tail is at most `0.56 / sqrt(V)`, with Shevtsova's
-//! constant for unequal summands (I. G. Shevtsova, An improvement of convergence rate estimates in
-//! the Lyapunov theorem, Doklady Mathematics 82, 2010). The sum of the absolute third moments of
-//! centred Bernoulli variables is at most the variance. This bound is sharp in the middle of the
+//! *Berry and Esseen.* The error of the normal tail is at most `0.56 / sqrt(V)`, with the constant
+//! for unequal summands of Shevtsova ("An improvement of convergence rate estimates in the Lyapunov
+//! theorem", Doklady Mathematics 82, 2010). The sum of the absolute third moments of centred
+//! Bernoulli variables is at most the variance. This bound is sharp in the middle of the
 //! distribution for a large filter.
 
 /// The properties of the sum that the bounds need.
@@ -47,8 +47,8 @@ pub(crate) struct BernoulliSum {
 const ROUNDING: f64 = 1e-14;
 
 impl BernoulliSum {
-    /// An upper bound on `P(S - mu >= distance)`, for a distance from which its rounding has
-    /// already been subtracted.
+    /// An upper bound on `P(S - mu >= distance)`. The caller must have subtracted the rounding
+    /// error of `distance` already.
     pub(crate) fn tail(&self, distance: f64) -> f64 {
         if self.variance <= 0.0 {
             return bennett(self.variance, distance);
@@ -84,7 +84,7 @@ pub(crate) fn bennett(variance: f64, distance: f64) -> f64 {
     (libm::exp(-exponent) * (1.0 + 1e-12)).clamp(f64::MIN_POSITIVE, 1.0)
 }
 
-/// A lower bound on `theta d - V (e^theta - 1 - theta)`. Each of the two terms is moved downwards
+/// A lower bound on `theta d - V (e^theta - 1 - theta)`. Each of the two terms is rounded downwards
 /// by more than its rounding error.
 fn exponent(variance: f64, distance: f64, theta: f64) -> f64 {
     (theta * distance * (1.0 - ROUNDING) - variance * excess(theta) * (1.0 + ROUNDING)).max(0.0)
@@ -92,8 +92,8 @@ fn exponent(variance: f64, distance: f64, theta: f64) -> f64 {
 
 /// The function `e^theta - 1 - theta` for `theta > 0`, with a relative error of a few 1e-15.
 ///
-/// Computing `expm1(theta) - theta` would lose all digits for small theta. (At 1e-4, the error of
-/// an exponent of 700 would be 1e-9.) The series `theta^2/2 (1 + theta/3 (1 + theta/4 (..)))` has
+/// Computing `expm1(theta) - theta` would lose all digits for small theta: at 1e-4, an exponent of
+/// 700 would have an error of 1e-9. The series `theta^2/2 (1 + theta/3 (1 + theta/4 (..)))` has
 /// only positive terms. For theta up to 1, the remainder after its 18th term is below 2^-60 of the
 /// sum.
 fn excess(theta: f64) -> f64 {
@@ -136,7 +136,7 @@ mod tests {
     }
 
     /// Compares the bounds with exact binomial tails in both directions. A deliberately wrong
-    /// bound, with half of the factor, is below some of them.
+    /// bound, with half of the factor, is below some of these tails.
     #[test]
     fn tails_of_binomials_are_kept() {
         let (mut closest, mut cases) = (f64::INFINITY, 0);

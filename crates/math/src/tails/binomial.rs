@@ -37,7 +37,8 @@ pub fn probability(hits: u64, trials: u64, p: f64) -> f64 {
 }
 
 /// Returns the probability of at least `hits` successes in `trials` trials with success probability
-/// `p`. At most about 10^5 terms are summed, those within about one standard deviation.
+/// `p`. The time is limited for any number of trials, because long tails are not summed term by
+/// term.
 #[must_use]
 pub fn at_least(hits: u64, trials: u64, p: f64) -> f64 {
     let p = p.clamp(0.0, 1.0);
@@ -77,19 +78,19 @@ pub fn two_sided(hits: u64, trials: u64, p: f64) -> f64 {
     (2.0 * at_least(hits, trials, p).min(at_most(hits, trials, p))).min(1.0)
 }
 
-/// Returns the factor by which the true probability must exceed `rate` to be noticed. At this
-/// factor, the upper tail of [`two_sided`], at the level `alpha` (in 0..1), rejects `rate` with
-/// probability 99%. It is infinite if there is no such factor. See [`noticed_rate`].
+/// Returns the factor by which the true probability must exceed `rate` so that a test notices the
+/// difference with probability 99%. The test is the upper tail of [`two_sided`] at the level
+/// `alpha` (in 0..1). The result is infinite if no factor is large enough. See [`noticed_rate`].
 #[must_use]
 pub fn noticed_factor(trials: u64, rate: f64, alpha: f64) -> f64 {
     noticed_rate(trials, rate, alpha).map_or(f64::INFINITY, |noticed| noticed / rate)
 }
 
-/// Returns the smallest true probability, above `rate`, at which [`two_sided`] rejects `rate` with
-/// probability at least 99%, at the level `alpha` (in 0..1). At this and every larger probability,
-/// the number of hits is at least the smallest rejected number with probability 99%. The result is
-/// `None` if even a hit in every trial would not be rejected. The search bisects over numbers of
-/// hits and then over probabilities.
+/// Returns the smallest true probability above `rate` at which a test rejects `rate` with
+/// probability at least 99%. The test is [`two_sided`] at the level `alpha` (in 0..1). The test
+/// also rejects `rate` with probability at least 99% at every larger true probability. The result
+/// is `None` if the test does not reject `rate` even if every trial is a hit. The search bisects
+/// over numbers of hits and then over probabilities.
 #[must_use]
 pub fn noticed_rate(trials: u64, rate: f64, alpha: f64) -> Option<f64> {
     let rejected = |hits: u64| 2.0 * at_least(hits, trials, rate) < alpha;
@@ -116,8 +117,8 @@ pub fn interval(hits: u64, trials: u64, confidence: f64) -> (f64, f64) {
     (lower, upper)
 }
 
-/// The smallest probability in 0..1 for which `past` holds. It is found by bisection over the bits
-/// of the `f64`. Such steps are nearly uniform in the logarithm of the probability.
+/// The smallest probability in 0..1 for which `past` holds. It is found by bisection over the bit
+/// patterns of `f64`, so the steps are nearly uniform in the logarithm of the probability.
 fn solve(past: impl Fn(f64) -> bool) -> f64 {
     let (mut low, mut high) = (1e-300f64.to_bits(), 1f64.to_bits());
     while high - low > 1 << 10 {
@@ -127,7 +128,7 @@ fn solve(past: impl Fn(f64) -> bool) -> f64 {
     f64::from_bits(high)
 }
 
-/// Sums from `hits` (above the mean) upwards, where terms fall by a shrinking ratio.
+/// Adds up the terms from `hits` (above the mean) upwards, where terms fall by a shrinking ratio.
 fn upper_sum(hits: u64, trials: u64, p: f64) -> f64 {
     if let Some(sum) = long_sum(hits, trials, p, true) {
         return sum;
@@ -139,7 +140,7 @@ fn upper_sum(hits: u64, trials: u64, p: f64) -> f64 {
     })
 }
 
-/// Sums from `hits` (below the mean) downwards.
+/// Adds up the terms from `hits` (below the mean) downwards.
 fn lower_sum(hits: u64, trials: u64, p: f64) -> f64 {
     if let Some(sum) = long_sum(hits, trials, p, false) {
         return sum;
@@ -151,8 +152,8 @@ fn lower_sum(hits: u64, trials: u64, p: f64) -> f64 {
     })
 }
 
-/// The tail from `hits` upwards or downwards, if it has too many terms to add them one by one.
-/// Otherwise the result is `None`.
+/// The tail from `hits` upwards or downwards, for tails with too many terms to add one by one. For
+/// shorter tails, the result is `None`.
 ///
 /// The method uses the Euler-Maclaurin formula twice. With step 1, the formula gives the sum from
 /// an integral. With a step of 1/256 of the scale on which terms change, it gives that integral.

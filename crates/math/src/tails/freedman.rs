@@ -1,26 +1,27 @@
 //! A bound on the number of items that a filter has wrongly dropped. It is computed from what the
 //! filter observed, by a martingale bound in the manner of Freedman (1975).
 //!
-//! Items are offered one after another to a filter that answers "new" or "known". For an item that
-//! is really new, the answer is wrong with the pass probability rho, which depends on everything
-//! that happened before. These wrong drops look like repeats, so they cannot be observed. Only the
-//! items that are *kept* can be observed. Let `g = rho / (1 - rho)` be the odds. Then the following
-//! holds.
+//! Items are offered one after another to a filter that answers "new" or "known". If an item is
+//! really new, the answer is wrong with the *pass probability* rho. This probability depends on
+//! everything that happened before. These wrong drops look like repeats, so they cannot be
+//! observed. Only the items that are *kept* can be observed. Let `g = rho / (1 - rho)` be the odds.
+//! Then the following holds.
 //!
-//! * The *compensator* `S`, the sum of g over the items kept, has the same mean as the number W of
-//!   wrong drops. The reason is that an item adds `(1 - rho) g = rho` to the mean of S, and rho to
-//!   the mean of W.
-//! * For every `u > 0` with `g u < 1`, `(1 + u)^W prod (1 - g u)` over the items kept is a
-//!   martingale: `rho (1 + u) + (1 - rho)(1 - g u) = 1`. This martingale needs no variance.
-//!   Freedman's own inequality needs the variance of W, which cannot be observed, because it is a
-//!   sum over *all* new items.
+//! * Let the *compensator* `S` be the sum of g over the items kept, and W the number of wrong
+//!   drops. S and W have the same mean, because an item adds `(1 - rho) g = rho` to the mean of S,
+//!   and rho to the mean of W.
+//! * For every `u > 0` with `g u < 1`, the product `(1 + u)^W prod (1 - g u)` over the items kept
+//!   is a martingale, because `rho (1 + u) + (1 - rho)(1 - g u) = 1`. This martingale needs no
+//!   variance. Freedman's own inequality needs the variance of W. This variance cannot be observed,
+//!   because it is a sum over *all* new items.
 //! * `-ln(1 - g u)` is convex in g. So if `g <= G`, the product is at least `(1 - G u)^(S / G)`,
 //!   and only S has to be stored.
 //!
 //! The parameter u must be chosen before the stream is observed. The average of the martingales
-//! over a fixed grid of u is also a martingale. Its bound is close to that of the best u of the
-//! grid, for any value of S. By Ville's inequality, the probability that the average ever reaches
-//! `1 / alpha` is at most alpha. So the bound may be computed after every item.
+//! over a fixed grid of u is also a martingale. For any value of S, the bound by this average is
+//! close to the bound by the best u of the grid. By Ville's inequality, the average reaches
+//! `1 / alpha` at any time with probability at most alpha. So the bound may be computed after every
+//! item.
 
 use crate::error::{check_confidence, out_of_range};
 use crate::{Result, bisect};
@@ -35,17 +36,17 @@ const GRID: u32 = 96;
 /// bound might not end.
 const MOST: f64 = 1_048_576.0;
 
-/// The largest compensator, 2^53. Above it, an `f64` cannot represent every whole number.
+/// The largest compensator, 2^53. Above this limit, an `f64` cannot represent every whole number.
 const MOST_DROPS: f64 = 9_007_199_254_740_992.0;
 
-/// Returns a number that the wrong drops do not exceed at any time of the stream, with probability
-/// at least `confidence`.
+/// Returns an upper bound on the number of wrong drops. With probability at least `confidence`, the
+/// bound holds at all times of the stream.
 ///
-/// `compensator` is the sum of `rho / (1 - rho)` over the items kept, where rho is the pass
-/// probability just before each item was inserted. `max_odds` must be fixed before the stream, and
-/// none of these odds may exceed it. The pass probability must be that of an item whose positions
-/// are independent of everything that happened before. This does not hold for an item that was
-/// forgotten and is offered again with the same seed.
+/// `compensator` is the sum of the odds `rho / (1 - rho)` over the items kept. The pass probability
+/// rho is that just before the item is inserted. `max_odds` is an upper bound on all these odds,
+/// and must be fixed before the stream begins. The positions of a new item must be independent of
+/// everything that happened before. An item that was forgotten and is offered again with the same
+/// seed violates this condition.
 ///
 /// The bound is about `S + sqrt(2 S (ln(1/alpha) + 4))` for large S. This takes microseconds.
 ///
@@ -103,8 +104,8 @@ mod tests {
     use super::*;
 
     /// Goes through every history of a stream of new items. Kept items raise the rate, and drops
-    /// lower it. At the end of every history, calls `visit` with its probability, and with whether
-    /// `exceeded` was true of (drops, compensator) at any time.
+    /// lower it. At the end of every history, calls `visit` with the probability of the history,
+    /// and with whether `exceeded(drops, compensator)` was true at any time.
     fn walk(
         items: u32,
         state: (f64, f64, u32, bool, f64),
@@ -137,8 +138,8 @@ mod tests {
         assert!((drops - compensators).abs() < 1e-12 && drops > 1.0, "{drops} {compensators}");
     }
 
-    /// Tests that the mean of the martingale is at most 1, and close to 1, which means that the
-    /// step by convexity costs little.
+    /// Tests that the mean of the martingale is at most 1, and close to 1. This means that the
+    /// bound by convexity costs little.
     #[test]
     fn the_martingale_has_a_mean_of_at_most_one() {
         let mut mean = 0.0;
@@ -153,8 +154,8 @@ mod tests {
         assert!(forgotten_cost > 1.001, "the test has no power: {forgotten_cost}");
     }
 
-    /// Checks the bound after every item. It must fail with at most the stated probability. It does
-    /// fail sometimes, so the test has power.
+    /// Checks the bound after every item. The bound may fail with at most the stated probability.
+    /// It must also fail sometimes, so that the test has power.
     #[test]
     fn the_bound_holds_at_all_times_together() {
         for confidence in [0.3, 0.6, 0.9] {

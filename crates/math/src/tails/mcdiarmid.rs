@@ -4,11 +4,11 @@
 //! at most c, whatever the other items are, then `P(f >= E f + d) <= exp(-2 d^2 / (n c^2))`. The
 //! same holds below the mean (McDiarmid, "On the method of bounded differences", 1989, lemma 1.2).
 //! An item sets at most k bits. Each of the k positions of a query is uniform over the bits or over
-//! its slice. So at most a share `k k / m` of the queries have one of k given bits among their
-//! positions. Therefore an item changes the rate by at most `k k / m`.
+//! its slice. So a query has at least one of k given bits among its positions with probability at
+//! most `k k / m`. Therefore an item changes the rate by at most `k k / m`.
 
 /// The number of set bits after a given number of distinct items. The positions of an item may
-/// depend on each other in any way that is symmetric in the bits.
+/// depend on each other, if the dependence treats all bits alike.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fill {
     /// The number of bits, m.
@@ -17,8 +17,8 @@ pub struct Fill {
     pub probes: u32,
     /// The number of distinct items.
     pub items: u64,
-    /// The mean number of different bits that one item sets, or a bound on this mean. For an upper
-    /// tail, it must be an upper bound on the mean, and for a lower tail, a lower bound.
+    /// The mean number of different bits that one item sets, or a bound on this mean. An upper tail
+    /// needs an upper bound on the mean, and a lower tail needs a lower bound.
     pub covered: f64,
 }
 
@@ -63,8 +63,8 @@ pub fn covered(bits: u64, probes: u32) -> f64 {
 }
 
 /// Returns a distance d such that the rate of one filter is above its mean by d or more with
-/// probability at most `error`. The same holds below the mean. Each position must be uniform over
-/// the bits or over a slice.
+/// probability at most `error`. The same bound holds below the mean. Each position must be uniform
+/// over the bits or over a slice.
 #[must_use]
 pub fn rate_distance(bits: u64, probes: u32, items: u64, error: f64) -> f64 {
     let probes = f64::from(probes);

@@ -1,5 +1,5 @@
-//! What the tests call, read from their syntax: a name in a comment, a text or an import is no
-//! call.
+//! Finds the functions that the tests call, from the syntax tree. A name in a comment, a string or
+//! an import does not count as a call.
 
 use crate::common::documents::sources;
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,24 +9,25 @@ use syn::punctuated::Punctuated;
 use syn::visit::{self, Visit};
 use syn::{Expr, Token};
 
-/// What the body of a function does.
+/// The calls in the body of a function.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Calls {
-    /// Paths that are called, or stand as values: `limit_rate`, `Occupancy::standard`; the last two
-    /// parts.
+    /// The last two segments of paths that are called or used as values, such as `limit_rate` and
+    /// `Occupancy::standard`.
     paths: BTreeSet<(String, String)>,
-    /// Methods that are called.
+    /// Names of methods that are called.
     methods: BTreeSet<String>,
-    /// Types that are named.
+    /// Names of types that are mentioned.
     types: BTreeSet<String>,
 }
 
 impl Calls {
-    /// Whether the function of this name is called: `function`, `module::function`,
-    /// `Type::function`, `Type::method` or `Enum::Variant`.
+    /// Whether the function with this name is called. Accepted forms are `function`,
+    /// `module::function`, `Type::function`, `Type::method` or `Enum::Variant`.
     ///
-    /// A method is one of its type where the type is named in the same place. A variant that is a
-    /// formula is called where it stands and some method is called on it.
+    /// A method counts as called on a type if its name is called and the type is named in the same
+    /// function. A variant that stands for a formula counts as called if it is named and a method
+    /// `value` is called.
     pub(crate) fn has(&self, function: &str) -> bool {
         let Some((owner, name)) = function.split_once("::") else {
             return self.paths.iter().any(|(_, last)| last == function);
@@ -69,7 +70,8 @@ impl<'ast> Visit<'ast> for Calls {
         visit::visit_type_path(self, path);
     }
 
-    /// `assert!` and its like: expressions, of which a message may be the last.
+    /// Visits the arguments of macros such as `assert!`: they are expressions, and the last one may
+    /// be a message.
     fn visit_macro(&mut self, found: &'ast syn::Macro) {
         if let Ok(parts) = found.parse_body_with(Punctuated::<Expr, Token![,]>::parse_terminated) {
             parts.iter().for_each(|part| self.visit_expr(part));
@@ -77,7 +79,7 @@ impl<'ast> Visit<'ast> for Calls {
     }
 }
 
-/// The functions of a file and what each does itself, its methods with them.
+/// The functions and methods of a file, each with the calls in its own body.
 fn functions(text: &str) -> BTreeMap<String, Calls> {
     #[derive(Default)]
     struct Found(BTreeMap<String, Calls>);
@@ -105,8 +107,8 @@ fn functions(text: &str) -> BTreeMap<String, Calls> {
 
 static ALL: LazyLock<BTreeMap<String, Calls>> = LazyLock::new(read);
 
-/// What each function of the integration tests calls, its helpers in the same file and in `common`
-/// included: `file::function`, `folder::file::function`.
+/// The calls of each function of the integration tests, including the calls of its helpers in the
+/// same file and in `common`. The keys are `file::function` or `folder::file::function`.
 pub(crate) fn calls_of_tests() -> &'static BTreeMap<String, Calls> {
     &ALL
 }

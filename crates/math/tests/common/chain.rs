@@ -1,23 +1,23 @@
-//! Recycling filters as chains, in exact fractions over the number of set bits, and over the bits
-//! themselves. Nothing here shares a formula with the crate.
+//! Recycling filters as Markov chains, in exact fractions: chains over the number of set bits, and
+//! chains over the bits themselves. This module shares no formula with the crate.
 
 use super::choose;
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One, Zero};
 
-/// A one-phase filter, item by item.
+/// A one-phase filter as a Markov chain with one step per item.
 pub struct Chain {
     pub bits: u64,
     pub probes: u64,
     pub sigma: u64,
     pub colliding: bool,
-    /// Expected visits of each state a cycle.
+    /// The expected number of visits to each state per cycle.
     pub visits: Vec<BigRational>,
 }
 
-/// How many of the equally likely choices of one item set `new` of the empty bits, and of how many:
-/// all tuples, or all sets.
+/// The number of equally likely choices of one item that set `new` of the empty bits, and the
+/// number of all choices: all tuples, or all sets.
 fn ways(bits: u64, probes: u64, colliding: bool, ones: u64, new: u64) -> (BigInt, BigInt) {
     if !colliding {
         let rest = if new > probes { BigInt::zero() } else { choose(ones, probes - new) };
@@ -62,8 +62,8 @@ impl Chain {
         visits
     }
 
-    /// The law of the retained item's number of bits: the row of each start, and the fixed point by
-    /// elimination.
+    /// The law of the number of bits of the retained item. It is the fixed point of a transition
+    /// matrix with one row per starting state, computed by elimination.
     pub fn restart(&self) -> Vec<BigRational> {
         if !self.colliding {
             return (0..=self.probes).map(|ones| if ones == self.probes { BigRational::one() } else { BigRational::zero() }).collect();
@@ -83,7 +83,8 @@ impl Chain {
         law
     }
 
-    /// From `start` set bits: the law of the distinct positions of the item that overflows.
+    /// The law of the number of distinct positions of the item that overflows the filter, for a
+    /// cycle that starts with `start` set bits.
     fn kept(&self, start: usize) -> Vec<BigRational> {
         let mut begin = vec![BigRational::zero(); start + 1];
         begin[start] = BigRational::one();
@@ -92,15 +93,16 @@ impl Chain {
         (0..=most).map(|distinct| visits.iter().enumerate().map(|(ones, visits)| visits * self.back(ones as u64, distinct)).sum()).collect()
     }
 
-    /// The probability that an item with colliding probes finds `ones` set bits, overflows, and has
-    /// this many distinct positions, which it leaves behind where it is retained.
+    /// The probability that an item with colliding probes finds `ones` set bits, overflows the
+    /// filter, and has `distinct` distinct positions. These positions remain set if the item is
+    /// retained.
     pub fn back(&self, ones: u64, distinct: u64) -> BigRational {
         let (drawn, all) = ways(self.bits, self.probes, true, 0, distinct);
         let over: BigInt = (self.sigma - ones + 1..=distinct).map(|new| choose(self.bits - ones, new) * choose(ones, distinct - new)).sum();
         BigRational::new(over, choose(self.bits, distinct)) * BigRational::new(drawn, all)
     }
 
-    /// The rate with another law of the state in which cycles begin.
+    /// The rate if cycles begin in a state with the law `start`.
     pub fn rate_from(&self, start: &[BigRational]) -> BigRational {
         let visits = self.visits_from(start);
         let items: BigRational = visits.iter().sum();
@@ -139,7 +141,8 @@ fn solve(mut equations: Vec<Vec<BigRational>>, mut right: Vec<BigRational>) -> V
 /// The long-run rate of two phases by the chain over (active bits, frozen bits), to about 1e-13 by
 /// repeated steps.
 ///
-/// With one hash for both an item is one set of positions, otherwise a pair of independent ones.
+/// If both filters share one hash, an item is one set of positions; otherwise, it is a pair of
+/// independent sets.
 pub fn joint_rate(bits: u64, probes: u32, sigma: u64, colliding: bool, included: bool, shared: bool) -> f64 {
     let masks: Vec<usize> = match colliding {
         true => {

@@ -1,5 +1,5 @@
-//! The laws of the papers by literal enumeration of sets of bits, in exact fractions, and the signs
-//! and differences that the papers write them with.
+//! The laws of the papers, computed by enumerating sets of bits in exact fractions, and the signs
+//! and differences that the papers use in their formulas.
 
 use super::{choose, ratio};
 use num_bigint::BigInt;
@@ -23,8 +23,8 @@ pub fn chosen(n: u64, k: u64) -> BigRational {
     whole(choose(n, k))
 }
 
-/// The probability of every set of set bits, as a mask, after committees of these sizes: every
-/// committee of every size is tried.
+/// The probability of every set of bits (as a mask) after committees of these sizes. All committees
+/// of every size are enumerated.
 pub fn covered_sets(bits: u64, sizes: &[u64]) -> Vec<BigRational> {
     let mut sets = vec![BigRational::zero(); 1 << bits];
     sets[0] = BigRational::one();
@@ -148,14 +148,14 @@ pub fn stirling_at(n: u64, i: u64) -> BigRational {
     stirling(n).get(i as usize).map_or_else(BigRational::zero, |count| whole(count.clone()))
 }
 
-/// The generalized hypergeometric sum whose upper parameters stop it at `last`.
+/// The generalized hypergeometric sum, which ends at `last` because of its upper parameters.
 pub fn hypergeometric(upper: &[i64], lower: &[i64], at: &BigRational, last: u64) -> BigRational {
     let product = |parameters: &[i64], j| parameters.iter().map(|&a| rising(&whole(a), j)).product::<BigRational>();
     (0..=last).map(|j| product(upper, j) / product(lower, j) * raise(at, j) / factorial(j)).sum()
 }
 
-/// The standard rate by the corrected sums of the papers (Burns 56), for sizes where no law can be
-/// walked. Held to the chain in `tests/formulas.rs`.
+/// The standard rate by the corrected sums of the papers (Burns 56), for sizes that are too large
+/// for the chain. `tests/formulas.rs` compares this function with the chain.
 pub fn standard_sum(bits: u64, items: u64, probes: u64) -> BigRational {
     let throws = (items * probes) as u32;
     let mut differences: Vec<BigInt> = (0..=probes).map(|j| BigInt::from(bits.saturating_sub(j)).pow(throws)).collect();
@@ -179,7 +179,8 @@ pub fn classic_sum(bits: u64, items: u64, probes: u64) -> BigRational {
     BigRational::new(sum, choose(bits, probes).pow(items as u32))
 }
 
-/// Digits kept where fractions would grow too long: far more than any printed number has.
+/// The number of bits that are kept of fractions, which would otherwise grow too long. This number
+/// is far more than any printed number needs.
 const DIGITS: u64 = 400;
 
 /// Rounded down to 2^-400.
@@ -188,7 +189,7 @@ pub fn shortened(x: &BigRational) -> BigRational {
     BigRational::new_raw(units.to_integer(), BigInt::one() << DIGITS)
 }
 
-/// `x^exponent`, each product rounded down to 2^-400.
+/// Computes `x^exponent`, with each product rounded down to 2^-400.
 pub fn short_power(x: &BigRational, exponent: u64) -> BigRational {
     let (mut power, mut square, mut left) = (BigRational::one(), shortened(x), exponent);
     while left > 0 {
@@ -201,7 +202,7 @@ pub fn short_power(x: &BigRational, exponent: u64) -> BigRational {
     power
 }
 
-/// `e^-x` for x from 0 to 8, to 2^-390.
+/// Computes `e^-x` for x from 0 to 8, with an error below 2^-390.
 pub fn exp_minus(x: &BigRational) -> BigRational {
     let (mut sum, mut term) = (BigRational::one(), BigRational::one());
     for i in 1..200u32 {
@@ -211,7 +212,7 @@ pub fn exp_minus(x: &BigRational) -> BigRational {
     sum
 }
 
-/// Is `printed` what `x` rounds to?
+/// Whether `x` rounds to `printed`.
 pub fn rounds_to(x: &BigRational, printed: &str) -> bool {
     let (mantissa, exponent) = printed.split_once('e').unwrap_or((printed, "0"));
     let decimals = mantissa.split_once('.').map_or(0, |(_, decimals)| decimals.len() as i64);

@@ -1,5 +1,5 @@
-//! Tables of the documents, and the tests that a source file holds, so that the two can be
-//! compared.
+//! Reads the tables of documents and the names of tests in source files, so that tests can compare
+//! them.
 
 use std::path::{Path, PathBuf};
 
@@ -7,8 +7,8 @@ fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The rows of all tables of a document in `docs` that have an entry's number in the first cell,
-/// such as `B12`; cells are trimmed.
+/// The rows of all tables of a document in `docs` whose first cell is the number of an entry, such
+/// as `B12`. Cells are trimmed.
 pub fn numbered_rows(document: &str) -> Vec<Vec<String>> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(document);
     let cells = |line: &str| line.trim().trim_matches('|').split(" | ").map(|cell| cell.trim().to_owned()).collect::<Vec<_>>();
@@ -16,7 +16,7 @@ pub fn numbered_rows(document: &str) -> Vec<Vec<String>> {
     read(&path).lines().filter(|line| line.starts_with("| ")).map(cells).filter(numbered).collect()
 }
 
-/// What stands between backticks.
+/// The parts of a table cell between backticks.
 pub fn quoted(cell: &str) -> impl Iterator<Item = &str> {
     cell.split('`').skip(1).step_by(2)
 }

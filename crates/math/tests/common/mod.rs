@@ -10,14 +10,14 @@ use num_bigint::{BigInt, BigUint};
 use num_rational::BigRational;
 use serde_json::Value;
 
-/// The rows of a vector file.
+/// Reads the rows of a file of reference vectors.
 pub fn rows(file: &str) -> Value {
     let path = format!("{}/tests/vectors/{file}", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
     serde_json::from_str(&text).expect("the vectors are JSON")
 }
 
-/// A whole number of a row.
+/// A whole number in a field of a row.
 pub fn int(row: &Value, field: &str) -> u64 {
     row[field].as_u64().unwrap_or_else(|| panic!("{field} of {row}"))
 }

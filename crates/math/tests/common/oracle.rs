@@ -1,6 +1,6 @@
-//! Exact laws by the occupancy chain, and what it means to hold a bracket to them. Nothing here
-//! shares a formula with the crate: rates are counted over the number of set bits, all terms
-//! positive, in whole numbers of any size.
+//! Exact laws computed by the occupancy chain, and assertions that a bracket agrees with them. This
+//! module shares no formula with the crate: rates are computed from the number of set bits, by sums
+//! of positive terms, in whole numbers of any size.
 
 use super::{choose, of_f64};
 use num_bigint::{BigInt, BigUint, Sign};
@@ -8,14 +8,14 @@ use num_rational::BigRational;
 use num_traits::{One, Signed, Zero};
 use truebloom_math::{Fpr, Method, Variant};
 
-/// How many of all equally likely hash outcomes leave each number of set bits.
+/// For each number of set bits, the number of equally likely hash outcomes that lead to it.
 pub struct Occupancy {
     pub ways: Vec<BigInt>,
     pub outcomes: BigInt,
 }
 
 impl Occupancy {
-    /// `E[weight(X)]` for a weight over `out_of`.
+    /// The mean `E[weight(X)]` of a weight that is given as a fraction of `out_of`.
     pub fn mean(&self, weight: impl Fn(u64) -> BigInt, out_of: BigInt) -> BigRational {
         let sum: BigInt = self.ways.iter().enumerate().map(|(ones, ways)| ways * weight(ones as u64)).sum();
         BigRational::new(sum, &self.outcomes * out_of)
@@ -28,7 +28,8 @@ impl Occupancy {
     }
 }
 
-/// After `steps` batches of `batch` distinct bits out of `bits`: single throws are batches of one.
+/// The occupancy after `steps` batches of `batch` distinct bits out of `bits`. Single throws are
+/// batches of one.
 pub fn occupancy(bits: u64, steps: u64, batch: u64) -> Occupancy {
     let mut ways = vec![BigInt::zero(); bits as usize + 1];
     ways[0] = BigInt::one();
@@ -51,7 +52,7 @@ pub fn slices(bits: u64, probes: u32) -> Vec<u64> {
     (0..probes).map(|slice| bits / probes + u64::from(slice < bits % probes)).collect()
 }
 
-/// The sets of bits, as masks, of all equally likely hashes of one key.
+/// The bits, as masks, that one key sets under each of the equally likely hashes.
 pub fn hashes(variant: Variant, bits: u64, probes: u32) -> Vec<u32> {
     let choices: Vec<Vec<u64>> = match variant {
         Variant::Standard => vec![(0..bits).collect(); probes as usize],
@@ -70,7 +71,7 @@ pub fn hashes(variant: Variant, bits: u64, probes: u32) -> Vec<u32> {
     choices.iter().fold(vec![0], |masks, slice| masks.iter().flat_map(|mask| slice.iter().map(move |bit| mask | 1 << bit)).collect())
 }
 
-/// The expected rate, exactly.
+/// The expected rate as an exact fraction.
 pub fn rate(variant: Variant, bits: u64, items: u64, probes: u32) -> BigRational {
     let k = u64::from(probes);
     match variant {
@@ -82,7 +83,7 @@ pub fn rate(variant: Variant, bits: u64, items: u64, probes: u32) -> BigRational
     }
 }
 
-/// Mean and variance of the number of set bits, exactly.
+/// The mean and the variance of the number of set bits, as exact fractions.
 pub fn moments(variant: Variant, bits: u64, items: u64, probes: u32) -> (BigRational, BigRational) {
     let k = u64::from(probes);
     match variant {
@@ -95,13 +96,13 @@ pub fn moments(variant: Variant, bits: u64, items: u64, probes: u32) -> (BigRati
     }
 }
 
-/// The bracket must enclose the fraction and be as narrow as promised: ends at most two `f64`
-/// apart, logarithms within 1e-12.
+/// Asserts that the bracket encloses the fraction and is as narrow as promised: its ends are at
+/// most two `f64` apart, and the logarithms within 1e-12.
 pub fn hold(fpr: &Fpr, truth: &BigRational, context: &str) {
     hold_between(fpr, truth, truth, context);
 }
 
-/// The same for a truth known to lie between two fractions.
+/// Like [`hold`], for a true value that is known to lie between two fractions.
 pub fn hold_between(fpr: &Fpr, low: &BigRational, high: &BigRational, context: &str) {
     assert_eq!(fpr.method, Method::Exact, "{context}");
     assert!(of_f64(fpr.lower) <= *high && *low <= of_f64(fpr.upper), "{fpr:?} misses the rate of {context}");
@@ -123,7 +124,8 @@ pub fn hold_between(fpr: &Fpr, low: &BigRational, high: &BigRational, context: &
 
 const LN_DIGITS: u64 = 256;
 
-/// The natural logarithm of a positive fraction, to 2^-150 for any that occurs here.
+/// The natural logarithm of a positive fraction, with an error below 2^-150 for all fractions that
+/// occur in these tests.
 pub fn ln(x: &BigRational) -> BigRational {
     assert!(x.is_positive());
     // x = r 2^e with r in (1/2, 2); ln r = 2 artanh((r - 1) / (r + 1)).
@@ -148,7 +150,7 @@ pub fn ln(x: &BigRational) -> BigRational {
     BigRational::new_raw(sum, BigInt::one() << LN_DIGITS)
 }
 
-/// An integer of units `2^-digits` as a fraction.
+/// The fraction for an integer in units of `2^-digits`.
 pub fn units(count: BigInt, digits: u64) -> BigRational {
     BigRational::new_raw(count, BigInt::one() << digits)
 }
@@ -157,8 +159,8 @@ pub fn signed(x: BigUint) -> BigInt {
     BigInt::from_biguint(Sign::Plus, x)
 }
 
-/// Frozen random numbers: the same cases in every run on every machine (Steele, Lea and Flood
-/// 2014).
+/// Random numbers from a fixed algorithm: the same cases in every run on every machine (Steele, Lea
+/// and Flood 2014).
 pub struct SplitMix64(pub u64);
 
 impl SplitMix64 {
@@ -170,12 +172,12 @@ impl SplitMix64 {
         z ^ (z >> 31)
     }
 
-    /// From `low` to `high`, evenly.
+    /// A uniformly distributed number from `low` to `high`.
     pub fn between(&mut self, low: u64, high: u64) -> u64 {
         low + self.next() % (high - low + 1)
     }
 
-    /// From 1 to `high`, evenly in the logarithm.
+    /// A number from 1 to `high` whose logarithm is uniformly distributed.
     pub fn size(&mut self, high: f64) -> u64 {
         let share = (self.next() >> 11) as f64 / (1u64 << 53) as f64;
         ((high.ln() * share).exp() as u64).max(1)

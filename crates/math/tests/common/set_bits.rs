@@ -1,10 +1,11 @@
-//! The law of the set bits of one block, in the plainest way; the unit tests of the guarantee of
-//! blocks use it, too.
+//! The law of the number of set bits of one block, computed in the simplest way. The unit tests of
+//! the guarantee of blocks also use this file.
 
 /// Bits of a block.
 pub(crate) const BITS: usize = 512;
 
-/// For the loads `0..=most` the law of a block's set bits, ball by ball and with nothing left out.
+/// For each load in `0..=most`, the law of the number of set bits of a block, computed ball by ball
+/// without dropping small probabilities.
 pub(crate) fn set_bits(most: usize, probes: u32) -> Vec<Vec<f64>> {
     let mut now = vec![0.0; BITS + 1];
     now[0] = 1.0;

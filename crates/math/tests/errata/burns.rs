@@ -146,7 +146,8 @@ fn formula_34_divides_by_zero_at_every_committee_size() {
     }
 }
 
-/// Burns (38) with the sign of the inner sum given; departments are (committees, size).
+/// The sum of Burns (38) with the given sign of the inner sum; departments are given as
+/// (committees, size).
 fn formula_38(bits: u64, departments: &[(u64, u64)], i: u64, inner_sign: impl Fn(u64, u64) -> BigRational) -> BigRational {
     let share = |order: u64, &(committees, size): &(u64, u64)| {
         let kept = |l| raise(&(chosen(bits - l, size) / chosen(bits, size)), committees);
@@ -212,8 +213,8 @@ fn formula_43_begins_with_the_wrong_factor() {
     }
 }
 
-/// At m = 4, k = 2, n = 2 the likelihood of three set bits is `4 (2^-n - 3 6^-n)`, whose slope at
-/// the moment estimate is not zero.
+/// For m = 4, k = 2 and n = 2, the likelihood of three set bits is `4 (2^-n - 3 6^-n)`, whose slope
+/// at the moment estimate is not zero.
 #[test]
 fn formula_46_is_moments_only_and_classic_only() {
     // Rounded, both may be one number, as at m = 4, k = 2 and three set bits. At m = 7, k = 3 and
@@ -293,7 +294,8 @@ fn formula_48_has_one_case_printed_twice() {
     }
 }
 
-/// `P(one given bit is set in every filter)` and the same of two given bits, by counting throws.
+/// The probability that one given bit is set in every filter, and the same for two given bits, by
+/// counting throws.
 fn joint(bits: u64, throws: &[u64]) -> (BigRational, BigRational) {
     let kept = |away: u64, n| raise(&(one() - ratio(away, bits)), n);
     let first = throws.iter().map(|&n| one() - kept(1, n)).product();
@@ -549,7 +551,7 @@ fn section_3_2_1_blooms_formula_is_the_partitioned_rate() {
     }
 }
 
-/// The probes with the least rate among all up to `most`.
+/// The number of probes with the lowest rate, among all up to `most`.
 fn best(rate: impl Fn(u64) -> BigRational, most: u64) -> u64 {
     (1..=most).min_by_key(|&k| rate(k)).expect("not empty")
 }
@@ -572,9 +574,9 @@ fn conjecture_24_is_false_on_all_three_sides() {
     }
 }
 
-/// The peak over whole items of `-n ln f`, which is the efficiency times `m ln 2`. Beyond `6m/k`
-/// items a query bit is empty with probability `u <= k e^-6`, and `-n ln f <= n u / (1 - u)` has
-/// passed its own peak.
+/// The maximum of `-n ln f` over whole numbers of items n, which is the efficiency times `m ln 2`.
+/// Beyond `6m/k` items, a query bit is empty with probability `u <= k e^-6`, and the upper bound
+/// `n u / (1 - u)` on `-n ln f` decreases with n.
 fn peak(m: u64, k: u64, kept: &BigRational, rate: impl Fn(u64) -> BigRational) -> BigRational {
     let last = 6 * m / k + 1;
     let best = (1..last).map(|n| -oracle::ln(&rate(n)) * whole(n)).max().expect("not empty");

@@ -12,12 +12,12 @@ pub(super) fn chain(bits: u64, probes: u64, sigma: u64) -> Chain {
     Chain::new(bits, probes, sigma, true, false)
 }
 
-/// Small filters: bits, probes, sigma.
+/// All small filters, as tuples of bits, probes and sigma.
 pub(super) fn small() -> impl Iterator<Item = (u64, u64, u64)> {
     (2..=6u64).flat_map(|bits| (1..=3u64).flat_map(move |probes| (1..bits).map(move |sigma| (bits, probes, sigma))))
 }
 
-/// Expected visits as (20) to (23) have them, with `N_b = 0` from `last + 1` on.
+/// The expected numbers of visits by (20) to (23), with `N_b = 0` for all b above `last`.
 fn expected_items(chain: &Chain, last: u64) -> BigRational {
     let mut items = vec![BigRational::zero(); (last + chain.probes + 2) as usize];
     for ones in (0..=last).rev() {
@@ -31,7 +31,7 @@ pub(super) fn mixture(law: &[BigRational], rho: impl Fn(u64) -> BigRational) -> 
     law.iter().enumerate().map(|(ones, weight)| weight * rho(ones as u64)).sum()
 }
 
-/// The frozen filter's law: (24) and (25) without the trigger, and with it.
+/// The law of the frozen filter's set bits by (24) and (25), without or with the trigger.
 fn frozen(chain: &Chain, included: bool) -> Vec<BigRational> {
     let mut law = vec![BigRational::zero(); chain.bits as usize + 1];
     for (ones, visits) in chain.visits.iter().enumerate() {
@@ -298,9 +298,10 @@ fn formula_19_has_a_simpler_form() {
     }
 }
 
-/// Three messages in four bits, one probe, emptied at two set bits: a cycle meets the messages in
-/// random order, and its rate depends on which bits they have. No number of epochs over one set of
-/// messages tells the mean over all sets.
+/// Tests that epochs over the same messages share a common error. A filter of four bits and one
+/// probe is emptied at two set bits and receives three messages in random order. Its rate depends
+/// on the positions of these messages, so any number of epochs with the same messages does not give
+/// the mean over all messages.
 #[test]
 fn epochs_over_one_set_of_messages_share_its_rate() {
     let orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];

@@ -1,5 +1,6 @@
-//! Dozier, Salamatian and Rubenstein: the proofs of the appendix, by the model in which the
-//! messages of a finite population are equally likely, and by one with a few popular messages.
+//! Dozier, Salamatian and Rubenstein: tests of the proofs in the appendix. The tests use two
+//! models, one with equally likely messages of a finite population, and one with a few popular
+//! messages.
 
 use super::dozier::{chain, mixture, small};
 use crate::common::chain::Chain;
@@ -8,17 +9,19 @@ use num_rational::BigRational;
 use num_traits::{One, ToPrimitive, Zero};
 use truebloom_math::recycling::{Design, Mode, Stream, simulate};
 
-/// The appendix with all messages of a finite population equally likely:
-/// `E[a_ij] = 1 / (N - j + 1)` for i < j, as the j-th interval waits for one of N - j + 1.
+/// The quantities of the appendix if all messages of a finite population are equally likely:
+/// `E[a_ij] = 1 / (N - j + 1)` for i < j, because the j-th interval waits for one of N - j + 1
+/// messages.
 struct Appendix {
     population: usize,
     /// E[h_i]
     occurs: Vec<BigRational>,
-    /// E[f_i], of a filter that is never emptied.
+    /// E[f_i] for a filter that is never emptied.
     passes: Vec<BigRational>,
     /// E[f_i h_j], j >= i.
     both: Vec<Vec<BigRational>>,
-    /// E[f_i], of cycles that the last message does not end, and the probability of those.
+    /// E[f_i] restricted to cycles that the last message does not end; `goes_on` is the probability
+    /// of such cycles.
     passes_to_the_end: Vec<BigRational>,
     goes_on: BigRational,
 }
@@ -70,13 +73,13 @@ impl Appendix {
         self.over_pairs(|_, j| self.occurs[j].clone())
     }
 
-    /// (31), (35): repeats with their first.
+    /// The rate by (31) and (35), in which repeats have the result of their first arrival.
     fn each(&self) -> BigRational {
         self.over_pairs(|i, j| self.both[i][j - i].clone()) / self.arrivals()
     }
 
-    /// The share of the messages that passed, where all have arrived and the cycle goes on: it
-    /// never ends, and every later arrival is one of them.
+    /// The share of the messages that passed, in a cycle that continues after all messages have
+    /// arrived. Such a cycle never ends, because every later arrival is a repeat.
     fn endless(&self) -> BigRational {
         let passed: BigRational = self.passes_to_the_end.iter().sum();
         passed / &self.goes_on / ratio(self.population as u64, 1)
@@ -134,10 +137,10 @@ fn lemma_7_fails_where_the_population_runs_out() {
     assert!((4..9).all(|i| alphas[i - 1] < alphas[i]), "and rises from the fourth to the ninth");
 }
 
-/// Two bits, one probe, emptied when both are set; `common` messages that are equally likely, and
-/// infinitely many rare ones of which none is seen twice. So messages do not run out. The first of
-/// a cycle sets a bit; each later one that is new passes or ends the cycle, by one half each,
-/// whatever it is.
+/// A model with two bits and one probe, emptied when both bits are set. There are `common` equally
+/// likely messages and infinitely many rare ones, each of which occurs at most once, so the
+/// messages never run out. The first message of a cycle sets a bit. Each later new message passes
+/// or ends the cycle, with probability one half each.
 struct Popular {
     common: u64,
     /// The probability of each common message.
@@ -149,18 +152,20 @@ impl Popular {
         Popular { common, each: (BigRational::one() - rare) / ratio(common, 1) }
     }
 
-    /// The probability that an arrival is one of `known` common messages.
+    /// The probability that the next message is one of the `known` common messages that have
+    /// arrived already.
     fn repeats(&self, known: u64) -> BigRational {
         &self.each * ratio(known, 1)
     }
 
-    /// The probability that what is new, when `known` common messages are known, is common.
+    /// The probability that the next new message is common, after `known` common messages have
+    /// arrived.
     fn is_common(&self, known: u64) -> BigRational {
         self.repeats(self.common - known) / (BigRational::one() - self.repeats(known))
     }
 
-    /// Arrivals, and how many of them count as false positives, from a state to the end of the
-    /// cycle; `first` says that the first message, which did not pass, is a common one.
+    /// The expected numbers of arrivals and of false positives from a state to the end of the
+    /// cycle. `first` says whether the first message, which did not pass, is common.
     fn rest(&self, known: u64, first: bool) -> (BigRational, BigRational) {
         let half = ratio(1, 2);
         let new = BigRational::one() - self.repeats(known);
@@ -177,7 +182,7 @@ impl Popular {
         (arrivals / &stays, passed / stays)
     }
 
-    /// (31): false positives among all arrivals.
+    /// The rate by (31): false positives among all arrivals.
     fn with_repeats(&self) -> BigRational {
         let ((common, of_common), (rare, of_rare)) = (self.rest(1, true), self.rest(0, false));
         let first = self.repeats(self.common);
@@ -185,8 +190,9 @@ impl Popular {
         mix(of_common, of_rare) / (BigRational::one() + mix(common, rare))
     }
 
-    /// E[a_ij] for i < j, from 1: the i-th message is common, and each common message that is known
-    /// is as frequent in the interval as any other.
+    /// E[a_ij] for i < j (counted from 1). It is the probability that the i-th message is common,
+    /// times the expected number of its occurrences in the interval, which is the same for all
+    /// common messages that are known.
     fn appears(&self, i: u64, j: u64) -> BigRational {
         // By the number of common messages known, and whether the i-th is one.
         let mut law = vec![[BigRational::zero(), BigRational::zero()]; self.common as usize + 2];
@@ -207,9 +213,9 @@ impl Popular {
         (0..=self.common).map(|known| &law[known as usize][1] * &self.each / (BigRational::one() - self.repeats(known))).sum()
     }
 
-    /// E[alpha_i] for i >= 2: from the third message on, each interval happens after the one before
-    /// with a probability of one half. Up to interval `last`; what is left out is at most the
-    /// second number.
+    /// E[alpha_i] for i >= 2, and a bound on the omitted terms. From the third message on, each
+    /// interval occurs after the previous one with probability one half. The sum ends at interval
+    /// `last`.
     fn alpha(&self, i: u64, last: u64) -> (BigRational, BigRational) {
         let happens = |j: u64| ratio(1, 1 << (j - i));
         let sum: BigRational = (i + 1..=last).map(|j| happens(j) * self.appears(i, j)).sum();
@@ -218,8 +224,9 @@ impl Popular {
     }
 }
 
-/// Theorem 1, E[F_n] >= E[F_r] / H, with messages that do not run out. Nearly all arrivals fall
-/// into cycles in which every common message is known: all but the first of them passed.
+/// Tests that Theorem 1, E[F_n] >= E[F_r] / H, fails if the messages never run out. Nearly all
+/// arrivals occur in cycles in which every common message is known, and in such cycles, all
+/// messages except the first have passed.
 #[test]
 fn theorem_1_fails_with_popular_messages() {
     let model = chain(2, 1, 1);
@@ -239,9 +246,9 @@ fn theorem_1_fails_with_popular_messages() {
     assert_eq!(Popular::new(4, &BigRational::one()).with_repeats(), instance);
 }
 
-/// Lemma 7, E[alpha_i] > E[alpha_(i+1)], with messages that do not run out: nearly all repeats come
-/// when all three common messages are known, and the later of them needed fewer intervals to happen
-/// since.
+/// Tests that Lemma 7, E[alpha_i] > E[alpha_(i+1)], fails if the messages never run out. Nearly all
+/// repeats occur when all three common messages are known, and fewer intervals are needed to get
+/// there after a later message.
 #[test]
 fn lemma_7_fails_with_popular_messages() {
     for rare in [100, 1_000] {
@@ -254,9 +261,9 @@ fn lemma_7_fails_with_popular_messages() {
     assert!((6.0 * of(2) - 1.0).abs() < 1e-3 && (3.0 * of(3) - 1.0).abs() < 1e-3, "{} {}", of(2), of(3));
 }
 
-/// Lemma 2 for any i and j has E[a_i(i+1)] >= E[a_(i+1)(i+1)], which is 1 by definition: the
-/// interval ends with its message. Of ten equally likely messages the first comes 1/9 times in the
-/// second interval.
+/// Tests that Lemma 2 fails for j = i + 1. There, it states that E[a_i(i+1)] >= E[a_(i+1)(i+1)],
+/// which is 1 by definition, because the interval ends with its message. With ten equally likely
+/// messages, the first message occurs 1/9 times in the second interval on average.
 #[test]
 fn lemma_2_fails_in_the_interval_that_the_later_message_ends() {
     let all = Appendix::new(&chain(6, 2, 3), 10);
@@ -301,8 +308,8 @@ fn repeats_can_raise_the_rate() {
     assert!((stuck - 11.0 / 12.0).abs() < 0.01, "{stuck}");
 }
 
-/// Claim 1, which the paper does not prove, and Lemma 2 from j = i + 2 on: no counterexample among
-/// these.
+/// Tests Claim 1, which the paper does not prove, and Lemma 2 for j >= i + 2. No case is a
+/// counterexample.
 #[test]
 fn claim_1_and_lemma_2_two_intervals_on_held_wherever_tried() {
     for (bits, probes, sigma) in small() {
@@ -328,8 +335,8 @@ fn claim_1_and_lemma_2_two_intervals_on_held_wherever_tried() {
     }
 }
 
-/// Lemmas 8 and 9 and their steps (41) to (49): a mean of rising F with falling weights is below
-/// the plain one. The proof of Lemma 8 has F1 >= F2 where it needs F2 >= F1.
+/// Tests Lemmas 8 and 9 and their steps (41) to (49): the weighted mean of a rising F with falling
+/// weights is below the plain mean. The proof of Lemma 8 states F1 >= F2 where F2 >= F1 is needed.
 #[test]
 fn lemmas_8_and_9_are_right_and_the_proof_of_8_swaps_f() {
     let mean = |h: &[u64], a: &[u64], f: &[u64]| {

@@ -1,5 +1,5 @@
-//! Grandi, On the analysis of Bloom filters. His settings are S1 (128 bits, 16 items) and S2 (128
-//! bits, 8 items).
+//! Grandi, On the analysis of Bloom filters. Grandi's settings are S1 (128 bits, 16 items) and S2
+//! (128 bits, 8 items).
 
 use crate::common::committees::{
     batches, chosen, classic_sum, exp_minus, raise, rounds_to, short_power, shortened, sign, standard_sum, variance, whole,
@@ -67,7 +67,7 @@ fn psi_s_is_defined_with_the_wrong_exponent() {
     }
 }
 
-/// Every cell of a recursion that is asked for, once.
+/// A recursion whose values are computed once, when they are first needed.
 struct Cells<Factor> {
     known: BTreeMap<(u64, u64), BigRational>,
     factor: Factor,
@@ -123,8 +123,8 @@ fn variances_8_and_14_need_a_convention_at_the_edge() {
     assert_eq!(form(2, 3, 1, BigRational::zero()), variance(&batches(2, 3, 1)));
 }
 
-/// Standard rate and the approximations A1 to A3 as the equations number them, with fractions kept
-/// to 2^-400.
+/// The rates of the standard and classic filters, and the approximations A1 to A3 by the equations
+/// of the paper. Fractions are rounded to 2^-400.
 struct Curves {
     standard: BigRational,
     classic: BigRational,
@@ -145,18 +145,19 @@ impl Curves {
         Curves { standard: rate(standard_sum(m, n, k)), classic: rate(classic_sum(m, n, k)), approximations: [first, second, third] }
     }
 
-    /// Percent by which an approximation misses the standard rate.
+    /// The error of an approximation of the standard rate, in percent.
     fn error(&self, which: usize) -> BigRational {
         (&self.approximations[which - 1] / &self.standard - one()).abs() * whole(100)
     }
 
-    /// Percent between the two filters, of the standard rate.
+    /// The difference between the two filters, in percent of the standard rate.
     fn difference(&self) -> BigRational {
         (&self.classic / &self.standard - one()).abs() * whole(100)
     }
 }
 
-/// The percentage rounds to `printed` at these probes and is largest there, of all from 1 to 60.
+/// Asserts that the percentage rounds to `printed` at this number of probes, and is the largest for
+/// all numbers of probes from 1 to 60.
 fn assert_largest(setting: (u64, u64), percent: impl Fn(&Curves) -> BigRational, probes: u64, printed: &str) {
     let (k, largest) = (1..=60).map(|k| (k, percent(&Curves::new(setting, k)))).max_by(|a, b| a.1.cmp(&b.1)).expect("not empty");
     assert!(k == probes && rounds_to(&largest, printed), "k={k}, not {probes} with {printed}%");

@@ -1,5 +1,5 @@
-//! Kirsch and Mitzenmacher, Building a Better Bloom Filter, sections 2 to 8. Exact fractions where
-//! sizes are tiny, proven rates of large filters for the limits.
+//! Kirsch and Mitzenmacher, Building a Better Bloom Filter, sections 2 to 8. Tiny filters are
+//! tested with exact fractions, and limits with proven rates of large filters.
 
 use crate::common::oracle::SplitMix64;
 use crate::common::{choose, power, ratio};
@@ -17,7 +17,8 @@ use truebloom_math::{Law, Variant};
 
 const MILLION: u64 = 1_000_000;
 
-/// `n (rate - limit)` of a law at a million items, proven to about 1e-9.
+/// The difference `n (rate - limit)` of a law at a million items, with a proven error of about
+/// 1e-9.
 fn scaled_difference(law: &dyn Law) -> f64 {
     let load = law.bits() as f64 / MILLION as f64;
     (law.fpr(MILLION).expect("affordable").value - limit_rate(load, law.probes())) * MILLION as f64
@@ -187,7 +188,7 @@ fn the_rule_that_ends_section_6_mixes_logarithms() {
     near(negligible_up_to(1 << 20, 1.0 / 1_024.0), (10.0 + 2.643_832 - 1.013_1) / 2.0, 1e-6);
 }
 
-/// The printed sum over a with Stirling numbers, plus the chance of an equal pair.
+/// The sum over a with Stirling numbers as printed, plus the probability of an equal pair.
 fn printed_section_3(p: u64, k: u64, n: u64) -> BigRational {
     let surjections =
         |a: u64| -> BigInt { (0..=k).map(|i| choose(k, i) * BigInt::from(k - i).pow(a as u32) * if i % 2 == 0 { 1 } else { -1 }).sum() };
@@ -203,7 +204,8 @@ fn printed_section_3(p: u64, k: u64, n: u64) -> BigRational {
     BigRational::one() - &without + without * given
 }
 
-/// All pairs of hashes of all items; the query's are 0 and 0, since only differences matter.
+/// Enumerates all pairs of hashes of all items. The query's hashes are 0 and 0, because only
+/// differences matter.
 fn enumerated_section_3(p: u64, k: u64, n: u64) -> BigRational {
     let sets: Vec<u64> = (0..p * p).map(|x| (0..k).filter(|i| (x / p + i * (x % p)).is_multiple_of(p)).map(|i| 1 << i).sum()).collect();
     let mut covered = vec![BigInt::zero(); 1 << k];
@@ -268,7 +270,7 @@ fn section_3_bounds_the_size_of_b_not_b() {
     }
 }
 
-/// The pairs of hashes that pass in a filter of n random items.
+/// The number of pairs of hashes that pass in a filter with n random items.
 fn size_of_b(p: u64, k: u64, n: u64, random: &mut SplitMix64) -> f64 {
     let mut slices = vec![false; (p * k) as usize];
     for _ in 0..n {
@@ -289,7 +291,7 @@ fn section_8_slices_do_not_divide_the_bits() {
     near(464.0 * rate(6_673), 10.008_03, 1e-6);
 }
 
-/// How many pairs hit this many positions of one query, its own pair left out.
+/// The largest number of positions that another pair of hashes shares with a query.
 fn largest_overlaps(m: u64, k: u64, step: u64, f: impl Fn(u64) -> u64) -> usize {
     let positions = |a: u64, b: u64| (0..k).map(|i| (a + i * b + f(i)) % m).collect::<BTreeSet<_>>();
     let query = positions(0, step);

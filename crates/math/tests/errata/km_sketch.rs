@@ -13,8 +13,9 @@ fn two_hash(epsilon: &str, delta: &str) -> Shape {
 
 const E: &str = "2.71828182845904523536028747135266249775724709369995957496697";
 
-/// The printed condition bounds a probability by a logarithm, which is above 1 as soon as epsilon
-/// is below 0.34. As a depth it is enough, and one row less is not.
+/// Tests the printed condition, which bounds a probability by a logarithm; the logarithm is above 1
+/// for every epsilon below 0.34. Read as a condition on the depth, the condition is sufficient, and
+/// one row less is not enough.
 #[test]
 fn theorem_9_1_means_the_depth() {
     let e = fraction(E);
@@ -35,8 +36,8 @@ fn theorem_9_1_means_the_depth() {
     }
 }
 
-/// Half as many copies as printed: the printed number is that of the hash functions. And copies
-/// that share their functions are one copy.
+/// Tests that half of the printed number of copies is enough, because the paper counts hash
+/// functions. Also tests that copies with shared hash functions are no better than one copy.
 #[test]
 fn section_9_2_counts_functions_as_copies() {
     for (epsilon, delta, copies) in [("0.01", "0.0001", 2), ("0.1", "0.000001", 6), ("0.25", "0.1", 2)] {
@@ -56,9 +57,10 @@ fn section_9_2_counts_functions_as_copies() {
     assert_eq!(&shared * &shared, ratio(1, 81), "own functions; with shared ones it stays 1/9");
 }
 
-/// The paper's linear family on the plane, `h(x) = alpha x + beta` modulo w: an item (-t, 1) has
-/// the hash of the origin and `alpha_2 - t alpha_1` more. Counts the alphas of both functions for
-/// which every row holds one of the four items that does not share both hashes.
+/// Tests the counterexample with the paper's linear family on the plane, `h(x) = alpha x + beta`
+/// modulo w. The hash of an item (-t, 1) is the hash of the origin plus `alpha_2 - t alpha_1`. The
+/// test counts the values of alpha for which every row has a collision with one of the four items,
+/// excluding items that share both hashes.
 #[test]
 fn the_product_step_fails_for_pairwise_independence() {
     let vectors = rows("cm_counterexample.json");
@@ -99,8 +101,8 @@ fn the_product_step_fails_for_pairwise_independence() {
     assert!(joint <= of_f64(bound.upper) && of_f64(bound.lower) <= ratio(4, width));
 }
 
-/// An estimate is at least the item's own count a_i, not some a; and two rows of more than w are
-/// the same function, so d <= w.
+/// Tests two corrections: an estimate is at least the item's own count a_i, not the a without an
+/// index; and the depth d is at most w, because among more than w rows, two have the same function.
 #[test]
 fn theorem_9_1_needs_its_index_and_no_more_rows_than_counters() {
     let width = 5u64;

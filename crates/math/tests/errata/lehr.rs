@@ -1,5 +1,5 @@
-//! Lehr, The Bloom Filter Hashing Solution. His m is the number of items and his N the number of
-//! bits.
+//! Lehr, The Bloom Filter Hashing Solution. Lehr's m is the number of items, and his N is the
+//! number of bits.
 
 use crate::common::committees::{balls, mean, raise, whole};
 use crate::common::{oracle, ratio};
@@ -26,7 +26,7 @@ fn power_of_the_mean_is_only_a_lower_bound() {
     }
 }
 
-/// What he says last is right: once the number of set bits is known, so is the rate.
+/// Tests Lehr's last statement, which is right: the number of set bits determines the rate.
 #[test]
 fn rate_at_a_known_fill_is_exact() {
     for (bits, throws, probes) in [(3u64, 4u64, 2u64), (5, 3, 3)] {

@@ -1,9 +1,9 @@
-//! docs/ERRATA.md and these tests name each other.
+//! Tests that docs/ERRATA.md names all of these tests, and that the tests name its entries.
 
 use crate::common::documents::{numbered_rows, quoted, sources, tests_of};
 use std::collections::BTreeSet;
 
-/// `burns::formula_12` and so on, of every paper's file.
+/// The names of the tests in the files of all papers, such as `burns::formula_12`.
 fn written() -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for (path, text) in sources("tests/errata") {

@@ -1,4 +1,4 @@
-//! What is wrong in the papers, shown in exact fractions: the printed form fails, the corrected
+//! Tests of the errors in the papers, in exact fractions: the printed form fails, and the corrected
 //! form holds. docs/ERRATA.md names every test.
 
 #[path = "../common/mod.rs"]

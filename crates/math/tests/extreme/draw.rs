@@ -1,4 +1,4 @@
-//! Extreme arguments, from a fixed seed, and a record of what was drawn.
+//! Random extreme arguments from a fixed seed, with a record of the values that were drawn.
 
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
@@ -7,7 +7,8 @@ use truebloom_math::law::{Double, Offsets, Step};
 use truebloom_math::recycling::{BlockedDesign, Counting, Design, Gaps, Mode, Phases, Seeds, Trigger};
 use truebloom_math::{Layout, Rate, SchemeId, Target, Variant};
 
-/// Where words come from: a seed, or bytes that a fuzzer made, and after them a seed of zeros.
+/// The source of random words: a seed, or the bytes of a fuzzer, followed by the words of a seed of
+/// zeros.
 struct Words {
     bytes: std::vec::IntoIter<u8>,
     random: SplitMix64,
@@ -18,7 +19,8 @@ impl Words {
         self.bytes.next().map_or_else(|| self.random.word() >> 56, u64::from)
     }
 
-    /// As many bytes as the range needs, so that few bytes say much.
+    /// Returns a number below `range`. It takes only as many bytes as the range needs, so that a
+    /// fuzzer can control many numbers with few bytes.
     fn below(&mut self, range: u64) -> u64 {
         if self.bytes.len() == 0 {
             return self.random.below(range);
@@ -38,7 +40,7 @@ impl Words {
     }
 }
 
-/// Draws arguments. Everything drawn is written down, for the message about a call that fails.
+/// Draws arguments and records them for the message about a failing call.
 pub(crate) struct Draw {
     random: Words,
     drawn: Arc<Mutex<String>>,
@@ -68,8 +70,8 @@ impl Draw {
         all[self.random.below(all.len() as u64) as usize]
     }
 
-    /// 0, 1, 2, powers of two with their neighbours, decimal sizes, the largest, or anything
-    /// between.
+    /// Returns a size: 0, 1, 2, a power of two or its neighbour, a decimal size, the largest size,
+    /// or any number in between.
     fn any_size(&mut self) -> u64 {
         match self.random.below(8) {
             0 => self.one_of(&[0, 1, 2, 3, u64::MAX, u64::MAX - 1, 1 << 63, 1 << 62, (1 << 62) + 1]),
@@ -87,8 +89,8 @@ impl Draw {
         self.note(size)
     }
 
-    /// A number of items or bits beside another size: unrelated, or within some octaves of it, as
-    /// in filters that exist.
+    /// Returns a number of items or bits for a filter that has another given size. The result is
+    /// unrelated to that size, or within a few octaves of it, as in realistic filters.
     pub(crate) fn beside(&mut self, size: u64) -> u64 {
         if self.random.below(3) == 0 {
             return self.size();
@@ -106,7 +108,7 @@ impl Draw {
         self.note(probes)
     }
 
-    /// From the least that can be written to nearly 1.
+    /// Returns a rate, from the smallest that can be written to nearly 1.
     pub(crate) fn rate(&mut self) -> Rate {
         let text = match self.random.below(6) {
             0 => self.one_of(&["1e-340", "1e-308", "1/3", "0.5", "0.999999", "1e-18", "1e-4000"]).to_owned(),
@@ -116,7 +118,7 @@ impl Draw {
         self.note(text).parse().expect("a rate")
     }
 
-    /// Chances, confidences and other numbers, sensible ones and others.
+    /// Returns a number for any real parameter, such as a probability; it may be unreasonable.
     pub(crate) fn real(&mut self) -> f64 {
         let real = match self.random.below(3) {
             0 => self.one_of(&[
@@ -140,7 +142,7 @@ impl Draw {
         self.note(real)
     }
 
-    /// A chance near 0, near 1, or no chance at all.
+    /// Returns a confidence that is near 0, near 1, or out of range.
     pub(crate) fn confidence(&mut self) -> f64 {
         if self.random.below(3) == 0 {
             return self.real();
@@ -205,7 +207,7 @@ impl Draw {
         self.note(counting)
     }
 
-    /// A target that leaves something open, or says too much.
+    /// Returns a target that may have too few or too many values.
     pub(crate) fn target(&mut self) -> Target {
         let mut target = Target::new().scheme(self.scheme()).hash_bits(self.one_of(&[128, 64, 1, 0, u32::MAX]));
         target = target.layout(self.one_of(&[Layout::Spread, Layout::Lines, Layout::Auto]));

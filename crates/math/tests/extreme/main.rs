@@ -1,9 +1,10 @@
-//! No call of the public interface panics or works for more than two seconds, whatever its
-//! arguments: it answers, answers with a wider bracket that says so, or refuses.
+//! Tests that no call of the public interface panics or computes for more than two seconds,
+//! whatever its arguments. The call returns the exact answer, a wider bracket that is marked as
+//! such, or an error.
 //!
-//! 2,200 calls with random extreme arguments from a fixed seed. Not among them are simulations
-//! (`simulate`, `simulate_subject`, `Simulation::run`), which are asked for a number of steps and
-//! take them.
+//! The test makes 2,200 calls with random extreme arguments from a fixed seed. It omits simulations
+//! (`simulate`, `simulate_subject`, `Simulation::run`), because they take as many steps as
+//! requested.
 
 mod draw;
 mod laws;

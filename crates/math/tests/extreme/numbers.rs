@@ -1,4 +1,4 @@
-//! Estimates, tails, one filter's rate, sketches and the papers' formulas.
+//! Extreme arguments for estimates, tails, rates of one filter, sketches and the papers' formulas.
 
 use crate::draw::Draw;
 use crate::watch::{Call, watch};

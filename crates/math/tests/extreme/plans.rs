@@ -1,4 +1,4 @@
-//! Plans, searches and certificates.
+//! Extreme arguments for plans, searches and certificates.
 
 use crate::watch::{Call, watch};
 use std::hint::black_box;

@@ -1,27 +1,29 @@
-//! Runs calls on a thread with a clock.
+//! Runs calls on a separate thread and measures their time.
 
 use crate::draw::Draw;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
-/// A call of the public interface: its name, and what draws its arguments and makes it.
+/// A call of the public interface: its name, and a function that draws the arguments and makes the
+/// call.
 pub(crate) type Call = (&'static str, fn(&mut Draw));
 
-/// Seconds of CPU time that a call may take. Not wall time: on a busy machine that says nothing
-/// about the work. Two are promised on the processors of the records (docs/TRUST.md has the
-/// command); slower ones have four times as much, so that this is a test of the calls and not of
-/// the machine.
+/// Seconds of CPU time that a call may take. Wall time is not used, because it says little about
+/// the work on a busy machine. The promise is two seconds on the processors of the records
+/// (docs/TRUST.md has the command). The limit is four times as long, so that the test also passes
+/// on slower processors.
 const MOST: u64 = 8;
 
-/// A call that has not returned by then never will.
+/// The time after which a call is considered endless.
 const NEVER: Duration = Duration::from_secs(600);
 
-/// Makes each call this many times, each time with other arguments, and says which of them panic or
-/// work for too long.
+/// Makes each call `times` times with different arguments, and reports the calls that panic or take
+/// too long.
 ///
-/// `EXTREME_SCALE=10 EXTREME_SEED=7` make more calls, with other arguments; `EXTREME_ONLY=name`
-/// makes one; `EXTREME_SECONDS=2` is what is promised.
+/// Environment variables change the run: `EXTREME_SCALE=10 EXTREME_SEED=7` makes more calls with
+/// other arguments, `EXTREME_ONLY=name` makes only this call, and `EXTREME_SECONDS=2` sets the
+/// promised limit.
 pub(crate) fn watch(area: u64, calls: &[Call], times: u64) {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let (times, seed) = (times * number("EXTREME_SCALE").unwrap_or(1), number("EXTREME_SEED").unwrap_or(0));
@@ -57,7 +59,8 @@ pub(crate) fn watch(area: u64, calls: &[Call], times: u64) {
     assert!(failures.is_empty(), "{} calls failed:\n{}", failures.len(), failures.join("\n"));
 }
 
-/// The CPU time of a call, and whether it returned; nothing if it runs for ever.
+/// Returns the CPU time of a call, and whether it returned without panicking; `None` if it does not
+/// end.
 fn on_a_clock(mut draw: Draw, call: fn(&mut Draw)) -> Option<(Duration, bool)> {
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || {
@@ -69,8 +72,8 @@ fn on_a_clock(mut draw: Draw, call: fn(&mut Draw)) -> Option<(Duration, bool)> {
     receiver.recv_timeout(NEVER).ok()
 }
 
-/// CPU time of this thread, where the system tells it (Linux). Elsewhere nothing is held to a time,
-/// as wall time says nothing about the work; that a call returns is.
+/// The CPU time of this thread, if the system reports it (Linux). On other systems the result is 0,
+/// so no time limit applies, but calls must still return.
 pub(crate) fn clock() -> Duration {
     let counted = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
     let nanoseconds = counted.and_then(|text| text.split(' ').next()?.parse().ok());

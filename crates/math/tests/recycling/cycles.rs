@@ -1,4 +1,5 @@
-//! What happens in one cycle: filters bounded by items, and the law of a cycle's length.
+//! Tests a single cycle: filters with a limit on the number of items, and the law of the length of
+//! a cycle.
 
 use crate::common::chain::Chain;
 use crate::common::{int, of_f64, ratio, rows};
@@ -32,7 +33,7 @@ fn figure_4_of_n_bounded_filters() {
     assert!(worst.fpr == exact && worst.printed < exact.lower);
 }
 
-/// Averages over a few items, in fractions: every chain up to five bits.
+/// Compares averages over a few items with every chain of up to five bits, in fractions.
 #[test]
 fn small_n_bounded_chains_in_fractions() {
     for (bits, probes, items) in (2..=5u64).flat_map(|bits| (1..=3u32).flat_map(move |k| (1..=4u64).map(move |n| (bits, k, n)))) {
@@ -72,8 +73,8 @@ fn small_n_bounded_chains_in_fractions() {
     }
 }
 
-/// The law of the cycle length of every chain up to six bits, in fractions: survival, mean and
-/// variance.
+/// Compares the law of the cycle length with every chain of up to six bits, in fractions: survival,
+/// mean and variance.
 #[test]
 fn small_cycles_in_fractions() {
     for (bits, probes) in (2..=6u64).flat_map(|bits| (1..=4u32).map(move |probes| (bits, probes))) {
@@ -113,7 +114,7 @@ fn small_cycles_in_fractions() {
     }
 }
 
-/// The variance of the limit against the recursion, and quantiles of both routes.
+/// Compares the variance in the limit with the recursion, and the quantiles of both methods.
 #[test]
 fn long_cycles() {
     let walked = Design::new(100_000, 7, 60_000, Mode::default()).and_then(|design| design.cycle()).expect("in range");
@@ -129,8 +130,8 @@ fn long_cycles() {
     assert!(medium.quantile(1.0).is_err());
 }
 
-/// A limit on items lowers the average: against the chain in fractions, and up to the rate without
-/// a limit.
+/// Tests that a limit on the number of items lowers the average rate. The references are the chain
+/// in fractions, and the rate without a limit.
 #[test]
 fn a_limit_on_items_lowers_the_rate() {
     for (bits, probes, sigma, colliding) in [(6u64, 2u32, 4u64, true), (6, 3, 5, false), (5, 1, 3, true)] {

@@ -1,4 +1,4 @@
-//! Long-run rates of every mode, against vectors and exact chains.
+//! Compares the long-run rates of every mode with vectors and exact chains.
 
 use crate::common::chain::{Chain, joint_rate};
 use crate::common::{fraction, int, ratio, rows};
@@ -68,8 +68,8 @@ fn figure_3_and_single_probes() {
     }
 }
 
-/// Every size up to six bits, every sigma, one to eight probes, all modes of one phase, against
-/// chains in fractions.
+/// Compares all one-phase modes with chains in fractions, for up to six bits, every sigma, and one
+/// to eight probes.
 #[test]
 fn small_chains_in_fractions() {
     let mut count = 0;
@@ -93,10 +93,11 @@ fn small_chains_in_fractions() {
     assert_eq!(count, 329);
 }
 
-/// A retained item that is placed afresh, as a filter does that renews its seed: the chain that
-/// begins with any item's distinct positions, in fractions. Two figures of that very filter,
-/// simulated: 1.7017 items (99%: 1.7006 to 1.7027) of 30 bits, 10 probes and sigma 15, and a rate
-/// from 0.014121 to 0.014478 of 12, 6 and 7. With kept positions they are 1.6696 and 0.014507.
+/// Tests that a retained item gets new positions if the filter renews its seed. The reference is a
+/// chain in fractions that begins with the distinct positions of any item. Two results were also
+/// simulated with such a filter: 1.7017 items (99%: 1.7006 to 1.7027) for 30 bits, 10 probes and
+/// sigma 15, and a rate from 0.014121 to 0.014478 for 12 bits, 6 probes and sigma 7. With the old
+/// positions, the results are 1.6696 and 0.014507.
 #[test]
 fn retained_items_are_placed_afresh_where_seeds_are_renewed() {
     let mut differ = 0;
@@ -121,7 +122,7 @@ fn retained_items_are_placed_afresh_where_seeds_are_renewed() {
     assert_eq!(format!("{:.6}", run(12, 6, 7).fpr.value), "0.014208");
 }
 
-/// Two phases, by the chain over both filters' bits: nothing is assumed independent.
+/// Compares two phases with the chain over the bits of both filters, which assumes no independence.
 #[test]
 fn joint_law_of_two_phases() {
     for (bits, probes) in [(3u64, 1u32), (3, 2), (3, 4), (4, 1), (4, 2), (4, 3)] {
@@ -145,7 +146,8 @@ fn joint_law_of_two_phases() {
     }
 }
 
-/// With one probe both filters see one position, and the closed form of erratum D22.
+/// Tests one probe, for which both filters see the same position, with the closed form of erratum
+/// D22.
 #[test]
 fn one_probe_in_closed_form() {
     for bits in 1..=30u64 {
@@ -158,8 +160,8 @@ fn one_probe_in_closed_form() {
     }
 }
 
-/// Rates far below the range of `f64` keep their logarithm, and a wide walk brackets the narrow
-/// one.
+/// Tests that rates far below the range of `f64` keep their logarithm, and that a bracket for large
+/// sizes encloses the exact one.
 #[test]
 fn extreme_sizes() {
     let run = Design::new(1 << 40, 40, 1_000, Mode::two_phase()).and_then(|design| design.long_run()).expect("in range");
@@ -187,8 +189,7 @@ fn what_is_no_design_is_named() {
     assert!(error.to_string().contains("steps"), "{error}");
 }
 
-/// The rates of the vectors are not all small: the tests above see the differences that the modes
-/// make.
+/// Tests that the modes have different rates, so that the other tests can distinguish them.
 #[test]
 fn modes_differ() {
     let bits = |mode| Design::new(100, 3, 50, mode).expect("a design").total_bits();
@@ -211,8 +212,8 @@ fn modes_differ() {
     assert!(rates.windows(2).all(|pair| (pair[1] - pair[0]).abs() > 1e-4), "{rates:?}");
 }
 
-/// The chances are those of tests/reference/recycling.py, where each cycle is weighted by the
-/// chance that it ends.
+/// Compares results with those of tests/reference/recycling.py, which weights each cycle by the
+/// probability that it ends.
 #[test]
 fn cycles_that_get_stuck_are_left_out() {
     // A single bit is set by the first item, and no item sets another.
@@ -224,8 +225,8 @@ fn cycles_that_get_stuck_are_left_out() {
     }
 }
 
-/// Distinct and retained probes of filters too large to walk: near the truth where it can be had,
-/// and always between its ends.
+/// Tests distinct and retained probes in filters that are too large for the exact method. The
+/// approximation is close to the exact rate where this is known, and always between its ends.
 #[test]
 fn large_filters_of_all_modes_are_answered() {
     for phases in [Phases::One, Phases::Two(Trigger::Included)] {

@@ -1,12 +1,12 @@
-//! What is certain of one run.
+//! Tests of the bounds for a single run.
 
 use crate::common::chain::Chain;
 use num_traits::ToPrimitive;
 use truebloom_math::recycling::{Design, Mode, Seeds};
 
-/// How many of n new items pass, by the chain of fills and counts in full: the bound fails with at
-/// most the chance that it says, and where it counts with more than a fortieth of it, so it is not
-/// idle. One phase from the empty filter on; two phases that a stream keeps at their worst.
+/// Computes how many of n new items pass, by the full chain of fills and counts, for one phase that
+/// starts empty. The bound may fail with at most the stated probability. In long runs, a bound that
+/// is 15% lower must fail with at least a fortieth of this probability.
 #[test]
 fn one_run_keeps_to_its_bound() {
     for (bits, probes, sigma, colliding) in [(12u64, 2u32, 5u64, true), (20, 3, 11, true), (20, 3, 11, false), (40, 1, 20, true)] {
@@ -29,7 +29,8 @@ fn one_run_keeps_to_its_bound() {
     }
 }
 
-/// The law of the items that pass, of this many new ones; what leaves the last state begins again.
+/// The law of the number of items that pass, among `items` new ones. An item that overflows the
+/// last state starts a new cycle.
 fn passes(step: &[Vec<f64>], items: usize) -> Vec<f64> {
     let states = step.len();
     let mut law = vec![vec![0.0; items + 1]; states];
@@ -49,7 +50,7 @@ fn passes(step: &[Vec<f64>], items: usize) -> Vec<f64> {
     (0..=items).map(|count| law.iter().map(|counts| counts[count]).sum()).collect()
 }
 
-/// By the worst rate: binomial tails, summed.
+/// Tests two phases with binomial tails at the worst rate.
 #[test]
 fn one_run_of_two_phases_keeps_to_its_bound() {
     let design = Design::new(30, 2, 12, Mode::two_phase()).expect("a design");

@@ -56,7 +56,8 @@ macro_rules! released {
             /// Moves a structure out of the producer's memory, and marks it as released there.
             ///
             /// # Safety
-            /// The pointer must be to a structure of this type that nobody else uses meanwhile.
+            /// The pointer must refer to a structure of this type, which nobody else uses during
+            /// the call.
             pub(super) unsafe fn take(from: *mut $type) -> $type {
                 // SAFETY: as above; the interface allows the move.
                 unsafe { ptr::replace(from, $type::none()) }

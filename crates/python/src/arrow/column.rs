@@ -10,10 +10,10 @@ use std::ops::Range;
 /// The location of keys: memory that another library owns, borrowed for `'a`.
 pub(crate) struct Column<'a> {
     values: Values<'a>,
-    /// One bit per row, which is set if the row is valid; if there are none, all rows are valid.
+    /// One bit per row, which is set if the row is valid; `None` if all rows are valid.
     valid: Option<Raw<'a, u8>>,
-    /// Validity bits, as in `valid`, for the tables that contain this column, each with its own
-    /// first row.
+    /// The validity bits of each table that contains this column, as in `valid`, with the index of
+    /// the table's first row.
     outer: Vec<(Raw<'a, u8>, usize)>,
     /// The index of the first row in the buffers.
     offset: usize,
@@ -127,7 +127,7 @@ impl Width {
         }
     }
 
-    /// The width of integers with this size and sign.
+    /// Returns the width of integers of this size, signed or unsigned.
     fn of_size(bytes: usize, signed: bool) -> Option<Width> {
         Some(match (bytes, signed) {
             (1, true) => Width::I8,
@@ -143,8 +143,8 @@ impl Width {
     }
 }
 
-/// Evaluates the same code for each width, with a function from a row to the eight bytes of its
-/// key.
+/// Evaluates the same code for each width of integers. `get` is a function from a row's index to
+/// the eight bytes of its key.
 macro_rules! by_width {
     ($integers:expr, $get:ident => $do:expr) => {{
         let Integers { data, width, stride } = $integers;
@@ -205,7 +205,7 @@ impl<'a> Column<'a> {
     /// Integers in memory, at a distance of this many bytes.
     ///
     /// # Safety
-    /// There must be this many integers of this size.
+    /// The memory must contain this many integers of this size.
     pub(crate) unsafe fn strided(data: *const u8, len: usize, bytes: usize, signed: bool, stride: isize) -> Option<Column<'a>> {
         let data = Raw { pointer: data, lives: PhantomData };
         let values = Values::Integer(Integers { data, width: Width::of_size(bytes, signed)?, stride });
@@ -266,7 +266,8 @@ impl<'a> Column<'a> {
         Ok(())
     }
 
-    /// The most frequent kinds of columns, handled without a branch on the kind for each row.
+    /// Collects the keys of the most frequent kinds of columns. There is one function per kind, so
+    /// that the loop over rows does not branch on the kind.
     fn load_strings<T: Copy + Into<i64>>(
         &self,
         rows: Range<usize>,
@@ -357,7 +358,7 @@ impl<'a> Column<'a> {
     }
 }
 
-/// The string of a row, which ends where the next row's offset says.
+/// Returns the string of a row, which ends at the offset of the next row.
 #[inline]
 fn string<'a, T: Copy + Into<i64>>(offsets: Raw<'a, T>, data: Raw<'a, u8>, end: i64, row: usize) -> Result<&'a [u8], Problem> {
     // SAFETY: the callers give rows that are there, and there is an offset more than rows.
@@ -397,7 +398,7 @@ fn viewed<'a>(views: Raw<'a, [u8; 16]>, buffers: &[(Raw<'a, u8>, i64)], row: usi
 /// The buffers of an array, each of which is checked before it is used.
 struct Buffers<'a> {
     array: &'a Array,
-    /// The number of rows, including those before the first.
+    /// The number of rows in the buffers, including those before the column's first row.
     rows: usize,
 }
 
@@ -428,7 +429,7 @@ impl<'a> Buffers<'a> {
         if self.array.null_count == 0 || self.pointer(0)?.is_null() { Ok(None) } else { self.raw(0, self.rows.div_ceil(8)).map(Some) }
     }
 
-    /// Offsets, the bytes that they refer to, and the last offset.
+    /// Returns the offsets of the strings, the bytes to which they refer, and the last offset.
     fn strings<T: Copy + Default>(&self, is_some: impl Fn(T) -> bool) -> Result<(Raw<'a, T>, Raw<'a, u8>, T), Problem> {
         if self.rows == 0 {
             return Ok((self.raw(1, 0)?, self.raw(2, 0)?, T::default()));
@@ -455,7 +456,7 @@ impl<'a> Buffers<'a> {
 }
 
 /// # Safety
-/// The requirements of [`Column::read`].
+/// The caller must meet the requirements of [`Column::read`].
 unsafe fn read<'a>(schema: &'a Schema, array: &'a Array, depth: usize) -> Result<Column<'a>, Problem> {
     if depth > MOST_NESTED {
         return Err(Problem::Type(format!("a column cannot have more than {MOST_NESTED} levels of types")));
@@ -522,7 +523,7 @@ fn integers<'a>(buffers: &Buffers<'a>, width: Width) -> Result<Integers<'a>, Pro
 }
 
 /// # Safety
-/// The requirements of [`Column::read`].
+/// The caller must meet the requirements of [`Column::read`].
 unsafe fn fields<'a>(schema: &'a Schema, array: &'a Array, offset: usize, len: usize, depth: usize) -> Result<Column<'a>, Problem> {
     let count = schema.n_children;
     if count != array.n_children || (count > 0 && (schema.children.is_null() || array.children.is_null())) {
@@ -561,7 +562,8 @@ unsafe fn fields<'a>(schema: &'a Schema, array: &'a Array, offset: usize, len: u
 }
 
 impl<'a> Buffers<'a> {
-    /// The bits of valid rows of a table; some producers give no buffer at all for tables.
+    /// Returns the validity bits of a table's rows. Some producers give no buffers at all for a
+    /// table.
     fn valid_of_fields(&self) -> Result<Option<Raw<'a, u8>>, Problem> {
         if self.array.n_buffers == 0 { Ok(None) } else { self.valid() }
     }

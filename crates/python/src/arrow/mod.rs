@@ -2,9 +2,9 @@
 //! in place and never copied.
 //!
 //! The interface is implemented by hand, because it is small and the crates that support it contain
-//! a whole array library. The sizes of buffers are not part of the interface, so the lengths and
-//! offsets of a producer have to be trusted, as by every consumer. Everything that can be checked
-//! is checked (signs, orders, missing buffers, numbers of buffers and children).
+//! a whole array library. The interface does not include the sizes of buffers, so every consumer
+//! has to trust the lengths and offsets of the producer. Everything that can be checked is checked
+//! (signs, orders, missing buffers, numbers of buffers and children).
 #![allow(unsafe_code, reason = "a foreign interface of pointers")]
 
 mod abi;
@@ -68,7 +68,7 @@ enum Rest {
     Stream(Stream),
 }
 
-/// Held while structures are moved out of capsules: two threads may pass the same capsule, and a
+/// A lock for moving structures out of capsules. Two threads may pass the same capsule, and a
 /// free-threaded build has no other protection.
 static TAKING: Mutex<()> = Mutex::new(());
 
@@ -127,7 +127,7 @@ impl Arrays {
         }
     }
 
-    /// The column in one of these arrays.
+    /// Returns the column in one of these arrays.
     pub(crate) fn column<'a>(&'a self, array: &'a Array) -> Result<Column<'a>, Problem> {
         // SAFETY: schema and array come from one producer, and are borrowed for as long as the
         // column.
@@ -135,9 +135,10 @@ impl Arrays {
     }
 }
 
-/// A pandas column has the method even if pyarrow is missing, or if its values have no Arrow type,
-/// such as tuples and mixed values; its items can still be keys. The items of a table are the names
-/// of its columns, which are certainly not meant as keys.
+/// Decides whether to use the items of a pandas object after its `__arrow_c_stream__` has failed.
+/// This method exists even without pyarrow, and for values that have no Arrow type, such as tuples
+/// and mixed values. The items of such a Series can still be keys. The items of a table are the
+/// names of its columns, which nobody wants as keys, so a table is an error.
 fn instead_of_stream(object: &Bound<'_, PyAny>, error: PyErr) -> PyResult<()> {
     let py = object.py();
     let cannot =

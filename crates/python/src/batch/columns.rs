@@ -6,11 +6,13 @@ use pyo3::prelude::*;
 use std::ops::Range;
 use truebloom::{KeyHash, PortableHasher};
 
-/// How many keys are processed between two checks for signals, and by each thread at once.
+/// The number of keys that are processed between two checks for signals, and that each thread
+/// processes at a time.
 const SLICE: usize = 64 * BLOCK;
 
-/// How many keys are hashed while the same number is inserted: enough to be worth a thread, and few
-/// enough that hashing a short column is also divided among threads.
+/// How many keys are hashed in parallel while as many others are inserted. The number is large
+/// enough to justify a thread, and small enough that several threads share the hashing of a short
+/// column.
 const HASHED: usize = 16 * BLOCK;
 
 /// Why processing a column stopped early.
@@ -79,8 +81,8 @@ struct Scratch {
 }
 
 impl Scratch {
-    /// Calls `take` for the keys of these rows block by block, with the rows of the block that are
-    /// null.
+    /// Calls `take` for the keys of these rows block by block. Each call also gets the rows of the
+    /// block that are null.
     fn each_block<E: From<Problem>>(
         &mut self,
         column: &Column<'_>,
@@ -94,7 +96,8 @@ impl Scratch {
         Ok(())
     }
 
-    /// Calls `take` for a block of at most these rows; returns the row after the block.
+    /// Calls `take` for a block that consists of at most these rows, and returns the index of the
+    /// row after the block.
     fn block<E: From<Problem>>(
         &mut self,
         column: &Column<'_>,
@@ -133,7 +136,7 @@ fn ask_rows(column: &Column<'_>, rows: Range<usize>, work: &Work<'_>) -> Result<
     Ok(outcome)
 }
 
-/// Equal parts of the rows, which consist of whole blocks except for the last part.
+/// Divides the rows into equal parts of whole blocks; only the last part may end within a block.
 fn parts(rows: Range<usize>, threads: usize) -> Vec<Range<usize>> {
     let part = rows.len().div_ceil(threads).next_multiple_of(BLOCK).max(BLOCK);
     rows.clone().step_by(part).map(|from| from..(from + part).min(rows.end)).collect()

@@ -1,5 +1,5 @@
-//! Batched operations: from any container of keys to blocks that a filter processes with the
-//! interpreter released.
+//! Operations on many keys: keys from any kind of container are collected in blocks, which a filter
+//! processes while the interpreter is released.
 
 mod columns;
 mod objects;
@@ -35,8 +35,8 @@ pub(crate) enum Run<'a> {
 }
 
 impl Run<'_> {
-    /// Computes the answers for the keys of the block one by one. The method is not for blocks of
-    /// hashes, which are for filters with one seed.
+    /// Computes the answer for each key of the block, one key at a time. This method must not be
+    /// called for a block of hashes. Such blocks are only for filters, which have a single seed.
     pub(crate) fn answer(&self, mut answer: impl FnMut(RawKey<'_>) -> bool) -> truebloom::Answers {
         match self {
             Run::Numbers(numbers) => numbers.iter().map(|number| answer(RawKey::Number(*number))).collect(),
@@ -74,7 +74,7 @@ impl From<BuildError> for Refusal {
 /// What threads may do in parallel.
 #[derive(Clone, Copy)]
 pub(crate) enum Share {
-    /// Nothing, because every key depends on the previous ones.
+    /// Threads have no work in parallel, because every key depends on the previous ones.
     Nothing,
     /// Hash the next keys while the previous ones are processed one after the other.
     Hashing,
@@ -91,7 +91,7 @@ pub(crate) struct Work<'a> {
     /// The hasher, if only the hashes of keys are needed.
     pub(crate) hasher: Option<PortableHasher>,
     pub(crate) threads: usize,
-    /// Whether the answers are needed, or only how many are true.
+    /// Whether to keep the individual answers, and not only the number of those that are true.
     pub(crate) keep: bool,
 }
 

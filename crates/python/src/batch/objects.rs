@@ -42,7 +42,8 @@ struct Objects {
 }
 
 impl Objects {
-    /// Takes the next objects; returns how they end, if they do.
+    /// Takes the next objects. Returns `None` if there may be more; otherwise, returns whether the
+    /// iteration ended normally or with an error.
     fn fill(&mut self, py: Python<'_>, objects: &mut Bound<'_, PyIterator>) -> Option<PyResult<()>> {
         self.hashes.clear();
         self.bytes.clear();

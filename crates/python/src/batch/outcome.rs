@@ -7,7 +7,7 @@ use truebloom::Answers;
 #[derive(Default)]
 pub(crate) struct Outcome {
     pub(crate) words: Vec<u64>,
-    /// One bit per row, which is set unless the row is null; if there are none, no row is null.
+    /// One bit per row, which is set unless the row is null; `None` if no row is null.
     pub(crate) valid: Option<Vec<u64>>,
     pub(crate) len: usize,
     pub(crate) nulls: usize,

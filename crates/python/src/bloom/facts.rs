@@ -1,4 +1,4 @@
-//! Plain numbers, and the text that is shown.
+//! Properties of a filter, and its text representation.
 
 use super::BloomFilter;
 use super::held::{counted, viewed};
@@ -27,7 +27,7 @@ impl BloomFilter {
         self.held.look(py, |held| viewed!(held, filter => filter.capacity()))
     }
 
-    /// The requested rate, if one was.
+    /// The requested rate, or None if none was requested.
     #[getter]
     fn asked_fpr(&self, py: Python<'_>) -> Option<f64> {
         self.held.look(py, |held| viewed!(held, filter => filter.rate())).map(|rate| rate.to_f64())

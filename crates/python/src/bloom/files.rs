@@ -51,8 +51,8 @@ impl BloomFilter {
     /// Opens a file that was written by this package, by Rust or by the command `truebloom`.
     ///
     /// With mmap=True the bits stay in the file: opening takes almost no time at any size,
-    /// processes share the memory, and the filter cannot be changed. Meanwhile, nobody may write
-    /// into the file (replacing it, as `save` does, is fine).
+    /// processes share the memory, and the filter cannot be changed. While the file is mapped, no
+    /// program may write into it (replacing the file, as `save` does, is allowed).
     #[classmethod]
     #[pyo3(signature = (path, *, mmap=false))]
     fn open<'py>(cls: &Bound<'py, PyType>, path: PathBuf, mmap: bool) -> PyResult<Bound<'py, PyAny>> {

@@ -36,8 +36,8 @@ macro_rules! viewed {
     };
 }
 
-/// Evaluates the same expression for a filter all of whose bits were read; returns an error if they
-/// are damaged.
+/// Evaluates the same expression wherever the bits are, after reading and checking all of them;
+/// returns an error if they are damaged.
 macro_rules! counted {
     ($held:expr, $filter:ident => $value:expr) => {
         match $held {
@@ -95,7 +95,7 @@ impl Held {
     }
 }
 
-/// The operation that changes a filter with another one.
+/// An operation that changes a filter by combining it with another one.
 #[derive(Clone, Copy)]
 pub(super) enum Merge {
     Union,
@@ -103,7 +103,7 @@ pub(super) enum Merge {
 }
 
 impl Merge {
-    /// Changes the first filter. The outer error is for a damaged file.
+    /// Changes the filter `ours`. The outer error means that the file of `theirs` is damaged.
     pub(super) fn apply(self, ours: &mut AnyFilter, theirs: &Held) -> Result<Result<(), MergeError>, FormatError> {
         counted!(theirs, theirs => match self {
             Merge::Union => ours.union_with(theirs),
@@ -113,8 +113,8 @@ impl Merge {
 }
 
 /// A clone that reports an error if there is not enough memory; `clone` itself would end the
-/// process. Between the test and the clone, another thread may take the memory; this cannot be
-/// avoided without a fallible clone of the words.
+/// process. Another thread may take the memory between the test and the clone; only a clone that
+/// can fail would prevent this.
 fn to_owned(filter: &AnyFilter) -> Result<AnyFilter, BuildError> {
     let bytes = filter.encoded_bytes();
     let mut room = Vec::<u8>::new();

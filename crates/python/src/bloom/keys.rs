@@ -52,9 +52,9 @@ impl BloomFilter {
 
     /// Adds a key; returns True if it was certainly new.
     ///
-    /// False means a repeat, or a new key that passes by chance, at the filter's rate. Keys are str
-    /// (as UTF-8), bytes-like objects, ints of up to 64 bits, uuid.UUID, and tuples of these; 1 and
-    /// True are the same key, and so are "a" and b"a".
+    /// False means that the key was added before, or that it is new and passes by chance, which
+    /// happens at the filter's rate. Keys are str (as UTF-8), bytes-like objects, ints of up to 64
+    /// bits, uuid.UUID, and tuples of these; 1 and True are the same key, and so are "a" and b"a".
     fn add(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
         let hash = with_key(key, |key| self.hasher.hash_key(&key))?;
         let py = key.py();
@@ -66,8 +66,8 @@ impl BloomFilter {
     }
 
     /// Adds many keys: from a list, any iterable, a numpy array of integers, or anything with the
-    /// Arrow C interface (pyarrow, polars, pandas, DuckDB). Returns how many were certainly new: at
-    /// least that many of them are distinct.
+    /// Arrow C interface (pyarrow, polars, pandas, DuckDB). Returns how many were certainly new,
+    /// which is a lower bound on the number of distinct keys among them.
     ///
     /// Nulls in columns are skipped; None in a list is an error. Columns and arrays are read in
     /// place; `threads` has an effect only on them, mostly on strings. A table counts as a column
@@ -91,8 +91,8 @@ impl BloomFilter {
         give_back(keys, Answers::new(self.offer(keys, threads, true)?))
     }
 
-    /// Which of many keys are contained: accepts what `update` accepts, and answers in the
-    /// corresponding type.
+    /// Reports for each of many keys whether it is contained. Accepts the same keys as `update`;
+    /// the type of the answer corresponds to the type of the keys.
     ///
     /// A list, or any iterable, gives a list of bool; a numpy array gives an array of bool; a
     /// pandas Series gives a Series of bool with its index; pyarrow, polars and DuckDB columns give

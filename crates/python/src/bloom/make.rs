@@ -36,7 +36,7 @@ impl BloomFilter {
         Ok(BloomFilter::new_of(filter))
     }
 
-    /// The filter of a plan.
+    /// Makes a filter from a plan.
     ///
     /// >>> BloomFilter.from_plan(plan(bits=8192, fpr=0.01), seed=7).bits
     /// 8192

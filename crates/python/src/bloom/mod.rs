@@ -1,5 +1,5 @@
-//! The filter: its contents, and how it becomes a Python object. Its methods are in the files
-//! beside this one, by topic.
+//! The filter: its contents, and how it becomes a Python object. The methods of `BloomFilter` are
+//! in the other files of this folder, by topic.
 
 mod facts;
 mod files;
@@ -62,8 +62,8 @@ pub(crate) struct BloomFilter {
     hasher: PortableHasher,
 }
 
-/// A finished filter on its way into an object of a subclass, which only Python's `__new__` can
-/// make. [`BloomFilter::new`] accepts it instead of a number of items.
+/// A wrapper that passes a finished filter to Python's `__new__`, because only `__new__` can make
+/// an object of a subclass.
 #[pyclass(frozen)]
 struct Made(Mutex<Option<BloomFilter>>);
 

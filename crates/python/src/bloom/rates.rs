@@ -13,7 +13,7 @@ use truebloom_math::items_interval;
 #[pymethods]
 impl BloomFilter {
     /// This filter's own false-positive rate right now, with its bracket: the probability that a
-    /// key passes that was never added, computed from the bits currently set.
+    /// key that was never added passes, computed from the bits currently set.
     ///
     /// >>> BloomFilter(1000, 0.01).fpr().value
     /// 0.0
@@ -152,7 +152,8 @@ struct Measured {
 }
 
 impl Measured {
-    /// The result of all parts together, given the possible rates of the filter.
+    /// Combines the results of all parts, and compares the measured rate with the possible rates of
+    /// the filter.
     fn of(measurement: &Measurement<'_>, hits: u64, queries: u64) -> Measured {
         use truebloom_math::binomial;
         let (low, high) = measurement.possible_rates();

@@ -10,8 +10,8 @@ use pyo3::types::PyDict;
 
 #[pymethods]
 impl BloomFilter {
-    /// The union: bit for bit the filter that both key sets together give. Raises MergeError unless
-    /// both have the same size and seed.
+    /// Returns the union, whose bits equal those of a filter with the keys of both. Raises
+    /// MergeError unless both have the same size and seed.
     fn __or__<'py>(slf: &Bound<'py, BloomFilter>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         Self::merged(slf, other, Merge::Union)
     }
@@ -20,8 +20,8 @@ impl BloomFilter {
         self.merge(other.py(), other.get(), Merge::Union)
     }
 
-    /// The keys that both contain, and other keys at the rate of the result. More bits may be set
-    /// than in a filter of only the common keys.
+    /// Returns a filter with the keys that are in both filters; other keys pass at the rate of the
+    /// result. More bits may be set than in a filter of only the common keys.
     fn __and__<'py>(slf: &Bound<'py, BloomFilter>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         Self::merged(slf, other, Merge::Intersection)
     }
@@ -80,7 +80,8 @@ impl BloomFilter {
         merged.into_object(&slf.get_type())
     }
 
-    /// A copy; its attributes, if it is of a subclass, are those that this function returns.
+    /// Makes a copy. If the object is of a subclass, `attributes_of` computes the attributes of the
+    /// copy.
     fn copied_with<'py>(
         slf: &Bound<'py, BloomFilter>,
         attributes_of: impl FnOnce(Bound<'py, PyDict>) -> PyResult<Bound<'py, PyAny>>,

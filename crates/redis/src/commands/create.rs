@@ -5,7 +5,7 @@ use super::verb;
 use crate::answer::{EXISTS, Failure, Reply};
 use crate::compact::Compact;
 use crate::ffi::{self, Call};
-use crate::large::{self, Large};
+use crate::large::Large;
 use crate::memory;
 use crate::plans;
 use crate::settings;
@@ -21,7 +21,7 @@ verb!(
     Insert,
     -4,
     c"Makes a filter",
-    c"O(1), and for the first filter with these parameters the time to plan it",
+    c"O(1), plus the time to plan the first filter with these parameters",
     reserve
 );
 
@@ -101,7 +101,7 @@ impl Request {
             }
             Form::Turning(window) => {
                 let design = Turning::design(&self.rate, self.items, window)?;
-                check(2 * large::layer_bytes(design.total_bits() / 2) as u64)?;
+                check(Turning::bytes_of(&design) as u64)?;
                 Ok(Value::Turning(Box::new(Turning::new(&design, window, hasher, self.clock)?)))
             }
         }
@@ -134,7 +134,7 @@ fn planned(plan: &Plan, hasher: PortableHasher) -> Result<Value, Failure> {
     Ok(Value::Large(Box::new(Large::new(filter, 0))))
 }
 
-/// The kind of filter that the options request; contradicting options are refused.
+/// Returns the kind of filter that the options request; contradictory options are refused.
 pub(crate) fn form(options: &Options) -> Result<Form, Failure> {
     let window = options.window();
     let is_fixed = options.nonscaling || options.blocked || window.is_some();
@@ -153,7 +153,7 @@ pub(crate) fn form(options: &Options) -> Result<Form, Failure> {
     })
 }
 
-/// Reads the options from this argument on.
+/// Reads the options of a command from its remaining arguments.
 pub(crate) fn options<'a>(rest: &mut impl Iterator<Item = &'a [u8]>, mut options: Options) -> Result<Options, Failure> {
     while let Some(name) = rest.next() {
         if !options.take(name, rest)? {

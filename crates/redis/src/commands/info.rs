@@ -133,7 +133,7 @@ fn field(value: &Value, name: &[u8]) -> Result<Reply, Failure> {
     })
 }
 
-/// Passes a filter to `look` as the library's type.
+/// Calls `look` with a filter as the library's type.
 pub(crate) fn with_filter<R>(value: &Value, look: impl FnOnce(&AnyFilter) -> R) -> Result<R, Failure> {
     if let Value::Large(large) = value { Ok(look(large.filter())) } else { value.to_filter().map(|filter| look(&filter)) }
 }
@@ -151,8 +151,8 @@ fn of_filter(filter: &AnyFilter, name: &[u8]) -> Reply {
     }
 }
 
-/// Reports a field of a filter that was imported from RedisBloom. The present rate of its layers is
-/// measured, because nothing is proven about it.
+/// Reports a field of a filter that was imported from RedisBloom. The rate of its layers is
+/// measured on every call, because nothing is proven about it.
 fn of_imported(filter: &Imported, name: &[u8]) -> Result<Reply, Failure> {
     let mut layers = filter.counts();
     if let Some(own) = filter.own() {
@@ -174,8 +174,9 @@ fn of_imported(filter: &Imported, name: &[u8]) -> Result<Reply, Failure> {
     })
 }
 
-/// The largest possible ratio of a filter's memory to the memory of a filter planned for the right
-/// number of items. Only filters that grow have such a bound, and only until they are merged.
+/// Returns an upper bound on the memory of a filter that grows, divided by the memory of a filter
+/// that is planned for the right number of items. Returns `None` for filters that do not grow, and
+/// for merged filters.
 fn ratio(filter: &AnyFilter) -> Option<f64> {
     match filter {
         AnyFilter::Scalable(grows) if !grows.is_merged() => Some(grows.growth().ratio()),
@@ -192,8 +193,9 @@ pub(crate) fn kind(filter: &AnyFilter) -> &'static str {
 }
 
 /// An upper bound on the rate, as `BF.PLAN` reports it. For a filter that grows, the bound always
-/// holds, for any number of items. Any other filter keeps the bound with a probability of 99.9%
-/// once it holds its capacity; schemes that have no such guarantee report the average.
+/// holds, for any number of items. For any other filter, the rate is at most the bound with a
+/// probability of 99.9% once the filter holds its capacity. For schemes without such a guarantee,
+/// the number is the average rate.
 pub(crate) fn guaranteed(filter: &AnyFilter) -> Option<f64> {
     match filter {
         AnyFilter::Scalable(grows) => {

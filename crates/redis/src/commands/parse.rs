@@ -52,7 +52,7 @@ pub(crate) struct Options {
     pub(crate) every: Option<u64>,
     pub(crate) hasher: Option<HasherId>,
     pub(crate) seed: Option<Seed>,
-    /// The primary's time, in milliseconds since 1970.
+    /// The primary server's time, in milliseconds since 1970.
     pub(crate) clock: Option<u64>,
 }
 

@@ -1,4 +1,5 @@
-//! Filters that forget: moving them to the next phase by a command or because their time is up.
+//! Filters that forget: a command moves them to the next phase, and so does the end of a phase's
+//! time.
 
 use super::parse;
 use super::verb;
@@ -17,7 +18,7 @@ verb!(
     recycle
 );
 
-/// The latest time that a replica accepts, as stored in [`parse::Options`].
+/// The latest time that a replica accepts from its primary (see [`parse::Options`]).
 const MOST_CLOCK: u64 = u64::MAX / 2_000_000;
 
 fn recycle(call: &mut Call<'_>) -> Result<Reply, Failure> {

@@ -103,7 +103,7 @@ fn seed(call: &Call<'_>) -> Result<truebloom::Seed, Failure> {
         4 => Ok(settings::sketch_seed()),
         6 if args.get(4).eq_ignore_ascii_case(b"SEED") => {
             let text = std::str::from_utf8(args.get(5)).unwrap_or_default();
-            text.parse().map_err(|_| Failure::text("CMS: invalid seed: 1 to 32 hexadecimal digits"))
+            text.parse().map_err(|_| Failure::text("CMS: invalid seed: it must have 1 to 32 hexadecimal digits"))
         }
         _ => Err(Failure::Arity),
     }
@@ -135,7 +135,7 @@ fn by_prob(call: &mut Call<'_>) -> Result<Reply, Failure> {
 fn make(call: &mut Call<'_>, width: u64, depth: u64) -> Result<Reply, Failure> {
     let seed = seed(call)?;
     let depth = u32::try_from(depth).ok().filter(|depth| *depth <= truebloom::MAX_PROBES);
-    let depth = depth.ok_or_else(|| Failure::text(format!("CMS: invalid depth: at most {}", truebloom::MAX_PROBES)))?;
+    let depth = depth.ok_or_else(|| Failure::text(format!("CMS: invalid depth: it must be at most {}", truebloom::MAX_PROBES)))?;
     let is_limited = !call.is_replicated();
     call.change(1, |slot| {
         if slot.value()?.is_some() {

@@ -1,4 +1,5 @@
-//! The size of a filter before it is created, and checks of a filter's promise.
+//! Predicting the size of a filter before it is created, and checking the rate of an existing
+//! filter.
 
 use super::create::{self, Form, Request};
 use super::info::{guaranteed, kind, number, with_filter};
@@ -59,12 +60,11 @@ fn plan(call: &mut Call<'_>) -> Result<Reply, Failure> {
                 Form::Fixed => Some(plans::fixed(plan.bits, plan.probes, plan.rate, Some(plan.items), truebloom::HasherId::Xxh3)?),
                 _ => None,
             };
-            let promised = plan.guarantee.map_or(plan.fpr.upper, |one| one.fpr.upper);
-            (plan.bits, plan.probes, value::bytes_of(shape.as_deref(), plan.bits), promised)
+            (plan.bits, plan.probes, value::bytes_of(shape.as_deref(), plan.bits), plan.promised())
         }
         Form::Turning(window) => {
             let design = Turning::design(&request.rate, request.items, window)?;
-            let bytes = design.mode().filters() as usize * large::layer_bytes(design.bits()) + 512;
+            let bytes = Turning::bytes_of(&design);
             let worst = design.long_run().map_err(Failure::of)?.worst.upper;
             (design.total_bits(), design.probes(), bytes as u64, worst)
         }
@@ -82,11 +82,11 @@ fn plan(call: &mut Call<'_>) -> Result<Reply, Failure> {
     Ok(Reply::Map(fields))
 }
 
-/// The number of layers that are listed; with that many layers, a filter grows by a factor of a few
-/// hundred.
+/// The number of layers that `BF.PLAN` lists. With this many layers, the filter has grown by a
+/// factor of a few hundred.
 const STEPS: u32 = 8;
 
-/// The items and memory of a growing filter after each layer is full.
+/// Returns the items and memory of a growing filter at the moments when its layers are full.
 fn steps(growth: &truebloom_math::Growth) -> Vec<Reply> {
     let (mut items, mut bytes) = (0u64, 0u64);
     let mut step = |number_of: u32| {
@@ -98,8 +98,8 @@ fn steps(growth: &truebloom_math::Growth) -> Vec<Reply> {
     (0..STEPS).map_while(&mut step).collect()
 }
 
-/// The largest number of random keys that one command queries (a tenth of a second), and the
-/// largest number of look-ups in all layers together (a second).
+/// The largest number of random keys that one command queries (about 0.1 seconds), and the largest
+/// number of look-ups in all layers together (about a second).
 const MOST_QUERIES: u64 = 1_000_000;
 const MOST_LOOKS: u64 = 30_000_000;
 
@@ -128,8 +128,8 @@ fn verify(call: &mut Call<'_>) -> Result<Reply, Failure> {
     })
 }
 
-/// Reports on layers that were imported from RedisBloom. Their rate is measured, because nothing is
-/// proven about it.
+/// Reports on layers that were imported from RedisBloom. The rate of these layers is measured,
+/// because nothing is proven about it.
 fn imported(filter: &Imported, queries: u64, seed: u64) -> Fields {
     let mut fields: Fields = vec![
         (c"Holds", Reply::Null),

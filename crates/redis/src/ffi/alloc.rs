@@ -10,7 +10,8 @@ type TryAlloc = unsafe extern "C" fn(usize) -> *mut c_void;
 type Calloc = unsafe extern "C" fn(usize, usize) -> *mut c_void;
 type Free = unsafe extern "C" fn(*mut c_void);
 
-/// The server's functions. They are set before any of our code runs; unit tests have no server.
+/// The server's functions. These functions are set before any other code of this module runs. Unit
+/// tests run without a server.
 static SERVER: OnceLock<(TryAlloc, Calloc, Free)> = OnceLock::new();
 
 /// Uses the server's allocator from now on. Memory that was allocated before must not be freed
@@ -21,17 +22,17 @@ pub(super) fn use_server(api: &Api) {
 
 #[cfg(test)]
 thread_local! {
-    /// The largest block that a test allows its thread.
+    /// The largest block that the current test allows its thread to allocate.
     static LARGEST: std::cell::Cell<usize> = const { std::cell::Cell::new(usize::MAX) };
 }
 
-/// Whether the test of this thread forbids a block of this size.
+/// Whether the current test forbids blocks of this size.
 #[cfg(test)]
 fn is_refused(layout: Layout) -> bool {
     LARGEST.with(|largest| layout.size() > largest.get())
 }
 
-/// Runs a test's code; blocks larger than this cannot be allocated.
+/// Runs the code of a test, in which every allocation of more than `bytes` bytes fails.
 #[cfg(test)]
 pub(crate) fn with_blocks_up_to<R>(bytes: usize, run: impl FnOnce() -> R) -> R {
     let before = LARGEST.replace(bytes);
@@ -49,14 +50,15 @@ static MEMORY: Memory = Memory;
 /// The alignment of everything that the servers' allocators return.
 const ALIGNED: usize = 8;
 
-/// The smallest size for which zeroed memory is requested only after the system has reported that
-/// there is room. The server has two functions: one returns zeroed memory, but ends the process if
-/// there is none. The other does not end the process, but all of its memory would have to be zeroed
-/// here.
+/// The smallest size for which the system is asked for free memory before zeroed memory is
+/// requested. The server offers two functions: `calloc`, which returns zeroed memory, but ends the
+/// process if it fails; and one that can fail without ending the process, but returns memory that
+/// would have to be zeroed here.
 const LARGE: usize = 1 << 20;
 
-/// The number of bytes for an allocation whose alignment must be larger than the server's. There is
-/// room to move its beginning, and the word before the beginning says where the allocation began.
+/// Returns the number of bytes to allocate for a block whose alignment exceeds that of the server's
+/// allocator. The additional bytes are enough to move the beginning of the block, and to store the
+/// address of the allocation in the word before the block.
 fn padded(layout: Layout) -> Option<usize> {
     layout.size().checked_add(layout.align())?.checked_add(size_of::<usize>())
 }

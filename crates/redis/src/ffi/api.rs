@@ -12,7 +12,8 @@ pub(super) type GetApi = unsafe extern "C" fn(*const c_char, *mut *mut c_void) -
 
 macro_rules! api {
     (needed { $($needed:ident: $needed_type:ty,)* } optional { $($optional:ident: $optional_type:ty,)* }) => {
-        /// The functions: those that the module requires, and those that only some servers have.
+        /// The server's functions: those that the module requires, and those that only some servers
+        /// have.
         pub(super) struct Api {
             $(pub(super) $needed: $needed_type,)*
             $(pub(super) $optional: Option<$optional_type>,)*
@@ -22,7 +23,7 @@ macro_rules! api {
             /// All functions, or the name of a missing one.
             ///
             /// # Safety
-            /// `get` must be the server's own.
+            /// `get` must be the function that the server passes.
             unsafe fn resolve(get: GetApi) -> Result<Api, &'static str> {
                 Ok(Api {
                     // SAFETY: the server has a function of this name and, by its header, of this
@@ -105,7 +106,8 @@ api! {
 /// The function with this name, which ends with NUL.
 ///
 /// # Safety
-/// `get` must be the server's own, and `F` the type of a pointer to a function with this name.
+/// `get` must be the function that the server passes, and `F` the type of a pointer to a function
+/// with this name.
 unsafe fn find<F: Copy>(get: GetApi, name: &'static str) -> Option<F> {
     const { assert!(size_of::<F>() == size_of::<*mut c_void>()) };
     let mut found: *mut c_void = std::ptr::null_mut();
@@ -137,7 +139,8 @@ pub(super) fn found() -> Option<&'static Api> {
     API.get()
 }
 
-/// The functions. They are looked up before the server calls any of our code.
+/// Returns the server's functions, which are looked up before the server calls any other code of
+/// this module.
 #[inline]
 pub(super) fn api() -> &'static Api {
     API.get().unwrap_or_else(|| unreachable!("the server calls nothing before the module is loaded"))

@@ -68,7 +68,7 @@ pub(super) unsafe fn bytes_of<'a>(text: *const Text) -> &'a [u8] {
 pub(crate) struct Slot {
     key: *mut Key,
     changed: bool,
-    /// How many bytes of the value are included in the statistics.
+    /// The number of bytes with which the value is currently counted in the statistics.
     counted: usize,
 }
 
@@ -102,7 +102,7 @@ impl Slot {
         Err(Failure::text("ERR the server did not accept the value"))
     }
 
-    /// Replaces the value in the slot, if there is one, and keeps its time to live.
+    /// Replaces the value in the slot and keeps the key's time to live; an empty slot is filled.
     pub(crate) fn replace(&mut self, value: Value) -> Result<(), Failure> {
         let Some(there) = self.value()? else { return self.set(value) };
         *there = value;
@@ -118,7 +118,7 @@ impl Slot {
         self.changed = true;
     }
 
-    /// Updates the statistics with the present size of the value.
+    /// Updates the statistics with the current size of the value.
     fn count(&mut self) {
         // SAFETY: as in `value`.
         if let Ok(Some(value)) = unsafe { value_of(self.key) } {
@@ -237,8 +237,8 @@ impl<'a> Call<'a> {
         unsafe { (api().ReplicateVerbatim)(self.ctx) };
     }
 
-    /// Replicates another command to replicas and the AOF, with the key in the first argument and
-    /// these words.
+    /// Replicates another command to replicas and the AOF. The arguments of the replicated command
+    /// are the key (the first argument of this command) and `words`.
     pub(crate) fn replicate_as<T: AsRef<[u8]>>(&mut self, command: &CStr, words: &[T]) {
         let Some(key) = self.args.text(1) else { return };
         // SAFETY: `v` takes an array of the server's strings and its length. They are freed after

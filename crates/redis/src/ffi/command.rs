@@ -30,21 +30,22 @@ pub(crate) trait Verb {
 /// The keys of a command, and what it does to them.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Keys {
-    /// It has no keys.
+    /// The command has no keys.
     None,
-    /// It reads the key in the first argument.
+    /// The command reads the key in the first argument.
     Read,
-    /// It adds items to the key in the first argument, which may be created. The reply reveals only
-    /// which items were new, as with SADD.
+    /// The command adds items to the key in the first argument, and may create this key. The reply
+    /// reveals only which items were new, as that of SADD.
     Insert,
-    /// It changes the key in the first argument, and its reply depends on the key's contents.
+    /// The command changes the key in the first argument, and the reply depends on the key's
+    /// contents.
     Update,
-    /// It replaces or creates the key in the first argument.
+    /// The command replaces or creates the key in the first argument.
     Replace,
-    /// It changes the key in the first argument, and reads all keys after it.
+    /// The command changes the key in the first argument, and reads all keys after it.
     Merge,
-    /// It changes the key in the first argument, and reads the keys after the second argument,
-    /// which says how many there are.
+    /// The command changes the key in the first argument. The second argument is the number of keys
+    /// after it, which the command reads.
     CountedMerge,
 }
 
@@ -73,8 +74,8 @@ impl Keys {
         !matches!(self, Keys::None | Keys::Read)
     }
 
-    /// The key specifications. With them, the server enforces the permissions of users that may
-    /// only read, or only use some keys.
+    /// The key specifications. The server needs them to enforce the permissions of users who may
+    /// only read, or may use only some keys.
     fn specs(self) -> Vec<KeySpec> {
         let first = |flags| spec(flags, 1, FIND_RANGE, [0, 1, 0]);
         let end = spec_end();
@@ -99,7 +100,7 @@ fn spec(flags: u64, position: c_int, find_kind: c_int, find: [c_int; 3]) -> KeyS
     KeySpec { notes: ptr::null(), flags, begin_kind: BEGIN_INDEX, begin: Begin { position }, find_kind, find }
 }
 
-/// The element that marks the end of the list for the server.
+/// Returns the element that ends the list of key specifications.
 fn spec_end() -> KeySpec {
     KeySpec { begin_kind: 0, ..spec(0, 0, 0, [0; 3]) }
 }

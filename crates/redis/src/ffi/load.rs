@@ -6,8 +6,9 @@ use super::{command, config, guarded, info, types};
 use crate::{commands, settings};
 use std::ffi::{CStr, CString, c_int};
 
-/// The module's name. RedisBloom's filters and valkey-bloom, whose commands this module has, use
-/// the same name. So clients recognize it, and two such modules cannot be loaded at once.
+/// The module's name. RedisBloom's filters and valkey-bloom have the same name, and this module has
+/// their commands. With this name, clients recognize the module, and a server cannot load two such
+/// modules at once.
 const NAME: &CStr = c"bf";
 
 /// Version 0.1.0, in the form that modules use.
@@ -18,7 +19,7 @@ const API_VERSION: c_int = 1;
 /// The server, Redis or Valkey, calls this when it loads the module.
 ///
 /// # Safety
-/// Only the server may call it, once.
+/// Only the server may call this function, and only once.
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn RedisModule_OnLoad(ctx: *mut Ctx, texts: *mut *mut Text, count: c_int) -> c_int {
     // SAFETY: as the caller promised.

@@ -52,7 +52,7 @@ pub(super) const OPTION_IO_ERRORS: c_int = 1;
 pub(super) const OPTION_NO_IMPLICIT_SIGNAL: c_int = 1 << 1;
 pub(super) const OPTION_ASYNC_LOAD: c_int = 1 << 2;
 
-/// Marks a setting that accepts `1gb`.
+/// Marks a setting whose value is a number of bytes, which may be written as `1gb`.
 pub(super) const CONFIG_MEMORY: u32 = 1 << 7;
 pub(super) const CONFIG_SENSITIVE: u32 = 1 << 1;
 
@@ -64,7 +64,7 @@ pub(super) type GetString = unsafe extern "C" fn(*const c_char, *mut c_void) -> 
 pub(super) type SetString = unsafe extern "C" fn(*const c_char, *mut Text, *mut c_void, *mut *mut Text) -> c_int;
 pub(super) type ApplyFn = Option<unsafe extern "C" fn(*mut Ctx, *mut c_void, *mut *mut Text) -> c_int>;
 
-/// Version 3 of the structure, which both servers have had since 6.2.
+/// Version 3 of this structure; Redis and Valkey have supported it since version 6.2 of Redis.
 #[repr(C)]
 pub(super) struct TypeMethods {
     pub(super) version: u64,
@@ -106,8 +106,8 @@ pub(super) struct CommandInfo {
     pub(super) arguments: *const c_void,
 }
 
-/// A range or a number of keys; the two unions of the header are represented by words, as long as
-/// their longest members.
+/// The positions of the keys of a command: a range, or an argument that gives their number. The two
+/// unions of the header are represented by words that are as long as their longest members.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(super) struct KeySpec {
@@ -145,6 +145,6 @@ pub(super) const KEY_ACCESS: u64 = 1 << 4;
 pub(super) const KEY_UPDATE: u64 = 1 << 5;
 pub(super) const KEY_INSERT: u64 = 1 << 6;
 
-/// The size of the header's description of an argument. The description has nine words, and this
-/// module passes none.
+/// The size of the structure with which the header describes an argument of a command. This
+/// structure has nine words. This module passes no such structure.
 pub(super) const ARGUMENT_BYTES: usize = 72;

@@ -17,30 +17,30 @@ use std::io::{self, Read, Write};
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// The name of the type: nine characters that must never change. By this name, servers without the
-/// module recognize a dump that they must refuse.
+/// The name of the type: nine characters that must never change. A server without the module finds
+/// this name in a dump, and refuses the dump.
 const NAME: &CStr = c"truebloom";
 
 /// The version of the outer encoding. The contents have a separate version.
 const ENCODING: c_int = 1;
 
-/// The data type of RedisBloom's filters. It is registered so that RedisBloom's RDB files, DUMP and
-/// replication stream can be read. Values that were read keep this type.
+/// The data type of RedisBloom's filters. This type is registered so that RedisBloom's RDB files,
+/// DUMP and replication stream can be read. Values that were read keep this type.
 const REDISBLOOM: &CStr = c"MBbloom--";
 
-/// The encoding of values that this module writes under that name. The encoding is far above
-/// RedisBloom's own versions, so RedisBloom refuses it.
+/// The encoding version of values that this module writes under RedisBloom's type name. The
+/// encoding is far above RedisBloom's own versions, so RedisBloom refuses it.
 const OWN_OF_REDISBLOOM: c_int = 1000;
 
-/// The versions of RedisBloom's encoding that can be read; options were added in version 2, and the
-/// growth in version 4.
+/// The encoding versions of RedisBloom that can be read. Version 2 added options, and version 4
+/// added the growth factor.
 const REDISBLOOM_ENCODINGS: std::ops::RangeInclusive<c_int> = 2..=4;
 const WITH_GROWTH: c_int = 4;
 
 /// The number of bytes that are written at a time.
 const PIECE: usize = 1 << 20;
 
-/// The number of bytes in a command of the AOF. It is far below the server's limit for one
+/// The number of bytes in a command of the AOF. This number is far below the server's limit for one
 /// argument.
 const AOF_PIECE: usize = state::CHUNK;
 
@@ -142,7 +142,7 @@ fn loaded(io: *mut Io, read: impl FnOnce() -> Result<Value, String>) -> *mut c_v
 
 /// Reads a filter in the form in which RedisBloom writes it: items, number of layers, options,
 /// growth, and the layers. Each layer has its capacity, rate, probes, bits per item, number of
-/// bits, the binary logarithm of this number or 0, the bits themselves, and items.
+/// bits, the binary logarithm of this number or 0, the bits themselves, and the number of items.
 fn read_redisbloom(io: *mut Io, encoding: c_int) -> Result<Value, String> {
     // SAFETY: the server is loading a value; numbers that cannot be read are 0, which `sound`
     // detects.
@@ -200,15 +200,15 @@ fn read(io: *mut Io) -> Result<Value, String> {
     state::read(&mut Pieces { io, left: total, piece: Vec::new(), at: 0 }, limit()).map_err(|error| error.to_string())
 }
 
-/// Whether limits apply. Limits do not apply when a primary or the server's own file determines the
-/// data.
+/// Whether limits apply. Limits do not apply to data from a primary server or from the server's own
+/// files.
 fn is_limited() -> bool {
     // SAFETY: without a context, the function reports the state of the server.
     let flags = unsafe { (api().GetContextFlags)(ptr::null_mut()) };
     flags & (CONTEXT_LOADING | CONTEXT_ASYNC_LOADING | CONTEXT_REPLICA) == 0
 }
 
-/// The most bytes that a value may take, if there is a limit.
+/// Returns the largest number of bytes that a value may take; `None` if limits do not apply.
 fn limit() -> Option<u64> {
     is_limited().then(memory::room_of_a_key)
 }
@@ -360,8 +360,8 @@ unsafe extern "C" fn free(value: *mut c_void) {
     });
 }
 
-/// The effort of freeing a value. From 64 on, the server frees the value in a separate thread, so
-/// values of a megabyte or more return at least 64.
+/// Returns a measure of the work to free a value. From 64 on, the server frees the value in a
+/// separate thread, so values of a megabyte or more return at least 64.
 unsafe extern "C" fn free_effort(_: *mut Text, value: *const c_void) -> usize {
     // SAFETY: the server passes a value of ours.
     guarded(|| 1 + unsafe { self::value(value) }.bytes() / (1 << 14)).unwrap_or(1)

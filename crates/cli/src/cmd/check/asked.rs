@@ -1,9 +1,9 @@
-//! The filters that are queried, and how their answers are combined.
+//! The filters and states that are queried, and how their answers are combined.
 
 use super::Args;
+use super::queried::{Found, Queried};
 use crate::failure::Failure;
 use crate::filters;
-use crate::held::{self, Looked, Viewed};
 use crate::records::{Answers, Batch, Extraction, is_filter};
 use std::path::{Path, PathBuf};
 use truebloom::PortableHasher;
@@ -21,7 +21,7 @@ pub(super) enum Together {
 
 /// The filters with their names.
 pub(super) struct Asked {
-    pub(super) filters: Vec<(PathBuf, Viewed)>,
+    pub(super) filters: Vec<(PathBuf, Queried)>,
     /// Filters with the same hasher, so that keys are hashed once for all of them.
     families: Vec<(PortableHasher, Vec<usize>)>,
     pub(super) together: Option<Together>,
@@ -34,7 +34,7 @@ impl Asked {
         let together = [(args.any, Together::Any), (args.all, Together::All), (args.each, Together::Each)];
         let together = together.into_iter().find(|(asked, _)| *asked).map(|(_, together)| together);
         let more = args.inputs.iter().take_while(|input| is_filter(input)).count();
-        let first = filters::open_for(&args.filter, &args.inputs, held::view)?;
+        let first = filters::open_for(&args.filter, &args.inputs, Queried::open)?;
         let (more, inputs) = args.inputs.split_at(if together.is_some() { more } else { 0 });
         if let Some(filter) = inputs.iter().find(|input| is_filter(input)) {
             return Err(Failure::at(
@@ -49,12 +49,12 @@ impl Asked {
         let mut asked = Asked { filters: Vec::new(), families: Vec::new(), together, invert: args.invert_match };
         asked.add(&args.filter, first);
         for path in more {
-            asked.add(path, held::view(path)?);
+            asked.add(path, Queried::open(path)?);
         }
         Ok((asked, inputs))
     }
 
-    fn add(&mut self, path: &Path, filter: Viewed) {
+    fn add(&mut self, path: &Path, filter: Queried) {
         let (hasher, index) = (*filter.hasher(), self.filters.len());
         match self.families.iter_mut().find(|(other, _)| *other == hasher) {
             Some((_, family)) => family.push(index),
@@ -70,14 +70,14 @@ impl Asked {
 
     /// How each filter's keys were extracted.
     pub(super) fn extractions(&self) -> Vec<(&Path, Option<Extraction>)> {
-        self.filters.iter().map(|(path, filter)| (path.as_path(), Extraction::of(filter.label()))).collect()
+        self.filters.iter().map(|(path, filter)| (path.as_path(), filter.extraction())).collect()
     }
 
     /// Looks keys up and determines which of them are selected; with [`Together::Each`], also by
     /// which filter.
     pub(super) fn answer(&self, batch: Batch<'_>, answers: &mut Answers) {
         if let [(_, only)] = self.filters.as_slice() {
-            answers.look_up(batch, only);
+            answers.look_up(batch, *only.hasher(), only);
         } else {
             answers.each.resize_with(self.filters.len(), Vec::new);
             answers.each.iter_mut().for_each(Vec::clear);
@@ -107,8 +107,8 @@ impl Asked {
         }));
     }
 
-    /// Determines the answers of all filters, inverted if requested; a record is selected if any
-    /// filter selects it.
+    /// Determines which filters contain each record, inverted if requested, and selects the records
+    /// that have at least one such filter.
     fn tell_each(&self, batch: Batch<'_>, answers: &mut Answers) {
         if self.filters.len() == 1 {
             answers.each = vec![answers.contained.clone()];
@@ -119,22 +119,22 @@ impl Asked {
         self.combine(answers);
     }
 
-    /// An upper bound on the present rate at which keys that were not inserted are found, and
-    /// whether the bound is exact. This reads all bits of the filters once.
+    /// Returns an upper bound on the rate at which lines that were never inserted are found, given
+    /// the bits currently set, and whether this bound is the exact rate. The function reads all
+    /// bits of the filters once.
     pub(super) fn rate(&self) -> Result<(f64, bool), Failure> {
-        let filters = self.filters.iter().map(|(path, filter)| held::look_closer(path, filter)).collect::<Result<Vec<Looked>, _>>()?;
-        let rates = filters.iter().map(Looked::fpr);
-        Ok(match filters.as_slice() {
-            [only] if only.fill_tells_rate() => (only.fpr().value, true),
+        let rates = self.filters.iter().map(|(path, filter)| filter.rate(path)).collect::<Result<Vec<Found>, _>>()?;
+        let most = rates.iter().map(|rate| rate.upper);
+        Ok(match rates.as_slice() {
+            [Found { value, is_exact: true, .. }] => (*value, true),
             // A key that one filter holds may be found in the other filters by chance.
-            _ if self.together == Some(Together::All) => (rates.fold(0.0, |most, rate| rate.upper.max(most)), false),
-            _ => (rates.map(|rate| rate.upper).sum::<f64>().min(1.0), false),
+            _ if self.together == Some(Together::All) => (most.fold(0.0, f64::max), false),
+            _ => (most.sum::<f64>().min(1.0), false),
         })
     }
 }
 
-/// Inverts the first `bits` bits and leaves the others unset, because there are no records for
-/// them.
+/// Inverts the first `bits` bits and clears the others, which belong to no record.
 fn invert_first(words: &mut [u64], bits: usize) {
     words.iter_mut().for_each(|word| *word = !*word);
     if let (Some(last), rest @ 1..) = (words.last_mut(), bits % 64) {

@@ -1,6 +1,7 @@
 //! `truebloom check`: prints the lines that are probably in a filter, in the manner of grep.
 
 mod asked;
+mod queried;
 mod selection;
 mod trust;
 
@@ -23,7 +24,7 @@ Examples:
   tail -F log | truebloom check -v seen.tbl    lines that are certainly not in it
   truebloom check -q seen.tbl word.txt && echo known
   truebloom check -j 0 seen.tbl urls.txt       with all processors
-  truebloom check --report seen.tbl new.txt    and how many of them are expected to be false
+  truebloom check --report seen.tbl new.txt    also report how many are expected to be wrong
   truebloom check -Hn seen.tbl urls.txt new.txt  with the file and the number of each line
   truebloom check --each monday.tbl tuesday.tbl new.txt    which filters each line is in
 
@@ -35,7 +36,8 @@ Exit code: 0 some line was selected, 1 none was, 2 an error.";
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The filter to look in; with --any, --all or --each, more filters may follow
+    /// The filter to look in, or a state of `dedup`, which is not changed; with --any, --all or
+    /// --each, more filters may follow
     #[arg(value_name = "FILTER")]
     filter: PathBuf,
 
@@ -53,7 +55,7 @@ pub(crate) struct Args {
 
     /// Query several filters: before each line, print the names of the filters that probably
     /// contain it, and a TAB; with -v, the names of the filters that certainly do not
-    #[arg(long, conflicts_with_all = ["csv", "column"])]
+    #[arg(long)]
     each: bool,
 
     /// Select the lines that are certainly not in the filter
@@ -69,8 +71,8 @@ pub(crate) struct Args {
     #[arg(short = 'H', long, conflicts_with_all = ["json", "each"])]
     with_filename: bool,
 
-    /// Print the line's number in its input, from 1, and a colon before each line; for CSV, the
-    /// number of the record, where the header is record 1. With --json, add a member `line`
+    /// Before each line, print its line number (from 1) and a colon; for CSV, the number of the
+    /// record, where the header is record 1. With --json, add a member `line`
     #[arg(short = 'n', long, conflicts_with_all = ["each", "files_with_matches", "files_without_match"])]
     line_number: bool,
 
@@ -78,9 +80,9 @@ pub(crate) struct Args {
     #[arg(short = 'l', long, conflicts_with_all = ["json", "count", "each", "with_filename", "quiet"])]
     files_with_matches: bool,
 
-    /// Print only the names of inputs with no selected line; the exit code is 0 if there are any.
-    /// An input that cannot be read to its end is left out, because its unread lines might be
-    /// selected
+    /// Print only the names of inputs with no selected line; the exit code is 0 if there is such an
+    /// input. An input that cannot be read to its end is left out, because its unread lines might
+    /// be selected
     #[arg(short = 'L', long, conflicts_with_all = ["json", "count", "each", "with_filename", "files_with_matches", "quiet"])]
     files_without_match: bool,
 
@@ -207,7 +209,7 @@ fn print_counts(args: &Args, asked: &Asked, report: &Report, selected: u64, by_e
     Ok(())
 }
 
-/// A possible reason why something went wrong, or why nothing was found at all.
+/// Prints a hint if something went wrong or nothing was found, with a possible reason.
 fn hint(args: &Args, doubt: Option<&str>, is_kept: bool, records: &Records, selected: u64) {
     let found = if args.invert_match { records.read().saturating_sub(selected) } else { selected };
     let nothing = found == 0 && records.read() > 0;

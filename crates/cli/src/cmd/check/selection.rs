@@ -15,7 +15,7 @@ pub(super) struct Selection<'a, W: Write> {
     /// The inputs, and the number of those that have been read.
     inputs: &'a [PathBuf],
     input: usize,
-    /// The number of records selected before the present input.
+    /// The number of records selected before the current input.
     before: u64,
     /// The number of inputs whose names were printed.
     pub(super) listed: u64,
@@ -64,14 +64,14 @@ impl<'a, W: Write> Selection<'a, W> {
         Ok(Selection { args, inputs, input: 0, before: 0, listed: 0, records, asked, out, selected: 0, by_each, header: false, form })
     }
 
-    /// The name of the present input.
+    /// Returns the name of the current input.
     fn input(&self) -> String {
         let path = self.inputs.get(self.input).map_or(Path::new("-"), PathBuf::as_path);
         if is_stdin(path) { "(standard input)".to_owned() } else { path.display().to_string() }
     }
 
-    /// Ends an input; another one may follow. If the input could not be read to its end, nothing is
-    /// printed that its unread lines might contradict; a message has reported the problem.
+    /// Ends an input; another one may follow. If the input could not be read to its end, this
+    /// prints nothing that the unread lines might contradict; the problem was already reported.
     pub(super) fn end_input(&mut self, is_read: bool) -> io::Result<()> {
         let selected = self.selected - self.before;
         let end = if self.records.terminator() == b"\0" { "\0" } else { "\n" };
@@ -101,7 +101,7 @@ impl<'a, W: Write> Selection<'a, W> {
         }
     }
 
-    /// Prints the selected records. Adjacent records are printed as one piece.
+    /// Prints the selected records. Adjacent records are written in one call.
     fn print(&mut self, batch: Batch<'_>, selected: &[u64]) -> io::Result<()> {
         let end = self.records.terminator();
         if self.args.only_key {

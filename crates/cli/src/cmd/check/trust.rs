@@ -1,12 +1,12 @@
 //! How far the answers can be trusted: how many of the lines that were found are expected to be
 //! false hits.
 //!
-//! A line that was never inserted is found at the filter's rate R, which the filter's bits
-//! determine. Suppose that, of N such lines, F are found and M are not. M can be counted, and F
-//! cannot. For each N, F is binomial. So the mean of F equals the mean of M times R / (1 - R).
-//! Values of F whose tail has a probability below alpha are excluded. The bound holds only if the
-//! lines differ from each other, because a line that occurs twice is found twice; the mean holds in
-//! any case.
+//! A line that was never inserted is found with a probability R, the filter's false-positive rate,
+//! which depends only on the bits that are set. Suppose that, of N such lines, F are found and M
+//! are not. M can be counted, and F cannot. For each N, F is binomial. So the mean of F equals the
+//! mean of M times R / (1 - R). The upper bound on F excludes all values whose tail has a
+//! probability below alpha. The bound holds only if the lines differ from each other, because a
+//! line that occurs twice is found twice; the mean holds in any case.
 
 use crate::records::RecordArgs;
 use crate::report::{Report, count, plural, rate, rate_up, significant};
@@ -21,15 +21,15 @@ pub(super) struct Trust {
     /// The number of lines that were read, and how many of them were found.
     pub(super) lines: u64,
     pub(super) found: u64,
-    /// The present rate, and whether it is exact or only an upper bound.
+    /// The current rate, and whether it is exact or only an upper bound.
     pub(super) rate: f64,
     pub(super) is_exact: bool,
 }
 
 impl Trust {
-    /// An estimate of the number of false hits, with the same mean over seeds. It may exceed the
-    /// number of lines found. At a rate of 1, where nothing is known, the result is the number of
-    /// lines found.
+    /// Estimates the number of false hits; over seeds, the estimate has the same mean as the true
+    /// number. The estimate may exceed the number of lines found. At a rate of 1, the hits reveal
+    /// nothing, and the estimate is the number of lines found.
     fn expected(&self) -> f64 {
         let missed = self.lines.saturating_sub(self.found) as f64;
         if self.rate >= 1.0 { self.found as f64 } else { missed * self.rate / (1.0 - self.rate) }
@@ -52,7 +52,7 @@ impl Trust {
         let missed = self.lines.saturating_sub(self.found);
         let about = if self.is_exact { "about" } else { "at most" };
         let expected = significant(expected.min(self.found as f64), 3);
-        let bound = format!("{} with {}% confidence if no {noun} comes twice", count(most), significant(100.0 * (1.0 - ALPHA), 6));
+        let bound = format!("{} with {}% confidence if no {noun} is repeated", count(most), significant(100.0 * (1.0 - ALPHA), 6));
         let text = match (self.found, inverted) {
             (0, _) => "every answer is certain".to_owned(),
             (_, false) => format!("of the {} found, {about} {expected} are expected to be wrong, at most {bound}", count(self.found)),
@@ -92,9 +92,10 @@ mod tests {
         assert_eq!(trust(1, 1, 1e-5).at_most(), 1);
     }
 
-    /// Tests false hits of lines that are in no filter. The mean agrees to five standard errors
-    /// (alpha below 1e-6). The bound, which is wrong once in a million runs, never fails in two
-    /// thousand. A third of this bound would fail in a quarter of the runs.
+    /// Tests the number of false hits with queries for lines that are in no filter. The mean agrees
+    /// within five standard errors (alpha below 1e-6). The bound, which is wrong once in a million
+    /// runs, never fails in two thousand runs. A bound of a third of this size would fail in a
+    /// quarter of the runs.
     #[test]
     fn false_hits_are_as_expected() {
         let (runs, lines, rate) = (2_000u32, 500u64, 0.02);

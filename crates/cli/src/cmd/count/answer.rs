@@ -15,8 +15,9 @@ pub(super) struct Asked {
     #[arg(short = 'k', long, value_name = "K", value_parser = crate::args::count, default_value = "20")]
     pub(super) top: u64,
 
-    /// Instead, list all keys that occurred at least this often: a number, or a share of all counts
-    /// (0.1%). The exit code is 1 if some of these keys may be missing
+    /// List all keys that occurred at least this often, instead of the K most frequent ones: a
+    /// number, or a share of all counts (0.1%). The exit code is 1 if some of these keys may be
+    /// missing
     #[arg(long, value_name = "COUNT", value_parser = above, conflicts_with = "top")]
     pub(super) above: Option<Above>,
 
@@ -34,7 +35,7 @@ pub(super) enum Above {
 
 fn above(text: &str) -> Result<Above, String> {
     match crate::args::count(text) {
-        Ok(0) => Err("every key occurs at least 0 times; give 1 to list all keys that are known".to_owned()),
+        Ok(0) => Err("a count of 0 would select every possible key; give 1 to list all known keys".to_owned()),
         Ok(number) => Ok(Above::Count(number)),
         Err(_) => text
             .parse()
@@ -166,7 +167,7 @@ fn parameters<R: RowHashes>(list: &ListedSketch<R>) -> Value {
     })
 }
 
-/// The bound, or `None` for the highest number, which stands for "not known".
+/// Converts a bound to an `Option`: the highest number stands for "not known" and becomes `None`.
 pub(super) fn bound(number: u64) -> Option<u64> {
     (number < u64::MAX).then_some(number)
 }

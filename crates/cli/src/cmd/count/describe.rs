@@ -9,11 +9,11 @@ use truebloom::FormatError;
 use truebloom::count_min::{ListedSketch, PairwiseCountMin, RowHashes};
 use truebloom_math::Rate;
 
-/// An estimate's error exceeds the printed error with at most this probability.
+/// Probability with which the error of an estimate may exceed the printed bound.
 const DELTA: &str = "0.1%";
 
-/// Describes the sketch in these bytes of a file. Returns false, without a description, for a kind
-/// of sketch that no verb makes.
+/// Describes the sketch in these bytes of a file. Returns false, and describes nothing, for a kind
+/// of sketch that no subcommand writes.
 pub(crate) fn describe(bytes: &[u8], report: &mut Report) -> Result<bool, FormatError> {
     match AnySketch::from_bytes(bytes) {
         Ok(sketch) => with_sketch!(sketch, list => add(&list, report)),

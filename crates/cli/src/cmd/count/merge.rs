@@ -79,6 +79,9 @@ fn report(args: &Args, merged: &AnySketch) -> Report {
         .field("capacity", capacity)
         .field("missed_at_most", super::answer::bound(missed));
     report.line("merged", format!("{}: the sum of {}", args.out.display(), names.join(", ")));
-    report.line("holds", format!("{} counted; apart from the keys in its list, {}", plural(total, "key"), super::answer::others(missed)));
+    report.line(
+        "holds",
+        format!("{} counted, with a list of the most frequent ones; {}", plural(total, "key"), super::answer::others(missed)),
+    );
     report
 }

@@ -23,7 +23,7 @@ Examples:
   truebloom count --above 0.1% log                     each line that is at least 0.1% of all lines
   tail -F log | truebloom count --every 10s            again every ten seconds
   truebloom count --save new.tbc --seed 7 log          a sketch, to query and merge later
-  truebloom count query monday.tbc apple pear          how often?
+  truebloom count query monday.tbc apple pear          the counts of two keys
   truebloom count merge week.tbc monday.tbc tuesday.tbc
   truebloom count show monday.tbc                      print the list of a sketch
 

@@ -10,7 +10,7 @@ use truebloom_math::count_min::{Rows, Shape};
 /// the memory for sorting, and 256 bytes for the key.
 const LISTED: u64 = 1 << 10;
 
-/// Additional memory for keys of any length.
+/// Memory reserved for long keys, in addition to 256 bytes for each listed key.
 const LONG_KEYS: u64 = 64 << 10;
 
 const LEAST: u64 = 256 << 10;
@@ -35,11 +35,12 @@ pub(super) struct SizeArgs {
     #[arg(long, value_name = "RATE", value_parser = rate, default_value = "1%", allow_hyphen_values = true)]
     delta: Rate,
 
-    /// Compute all rows from two hashes, with about twice as many counters; only with --epsilon
+    /// Compute all rows from two hashes, with about twice as many counters; requires --epsilon
     #[arg(long, requires = "epsilon", conflicts_with = "memory")]
     pub(super) two_hash: bool,
 
-    /// Raise counters only as far as needed: errors are smaller, but it takes more time
+    /// Raise counters only as far as needed (conservative update): errors are smaller, but counting
+    /// takes more time
     #[arg(long)]
     pub(super) conservative: bool,
 }

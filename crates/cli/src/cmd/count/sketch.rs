@@ -1,4 +1,4 @@
-//! Sketches whose kind of rows is known only from the file.
+//! Sketches that are read from a file, which says how the hashes of their rows are computed.
 
 use crate::failure::Failure;
 use crate::held::{Held, format_error};
@@ -6,13 +6,13 @@ use std::path::Path;
 use truebloom::count_min::{FullRows, ListedSketch, RowHashes, Sketch, TwoHashRows};
 use truebloom::{FileKind, FormatError, MergeError};
 
-/// A sketch with its list, with either kind of rows.
+/// A sketch and its list of keys, with one of the two kinds of rows.
 pub(super) enum AnySketch {
     Full(ListedSketch<FullRows>),
     TwoHash(ListedSketch<TwoHashRows>),
 }
 
-/// Runs the same code for either kind of rows.
+/// Evaluates the same code for both kinds of rows.
 macro_rules! with_sketch {
     ($any:expr, $list:ident => $body:expr) => {
         match $any {
@@ -60,7 +60,8 @@ impl AnySketch {
     }
 }
 
-/// Reads a sketch. If it was saved without a list, its list is empty and has missed every key.
+/// Reads a sketch. A sketch that was saved without a list gets an empty one, which reports that it
+/// may have missed any key.
 fn from_bytes<R: RowHashes>(bytes: &[u8]) -> Result<ListedSketch<R>, FormatError> {
     ListedSketch::from_bytes(bytes).or_else(|error| match Sketch::<R, u64>::from_bytes(bytes) {
         Ok(sketch) => ListedSketch::new(sketch, 1).map_err(|_| error),

@@ -1,4 +1,4 @@
-//! Counting inputs to their end, or as long as they continue.
+//! Counting the lines of inputs, which may have no end.
 
 use super::answer::{Answer, Asked};
 use super::sizes::SizeArgs;
@@ -55,7 +55,7 @@ pub(super) struct StreamArgs {
     records: RecordArgs,
 }
 
-/// When the list is printed again.
+/// The interval between two printed lists: a time, or a number of records.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Every {
     Time(Duration),
@@ -154,7 +154,7 @@ fn finish(args: &StreamArgs, records: &Records, complete: bool) -> Result<ExitCo
     Ok(ExitCode::from(u8::from(!complete)))
 }
 
-/// The lists that are printed, one after the other.
+/// Prints the list repeatedly while the inputs are read.
 struct Reports<'a, W: Write> {
     args: &'a StreamArgs,
     out: W,

@@ -12,11 +12,16 @@ use crate::records::{KeysOf, Records};
 use crate::report::{CONFIDENCE, Report, bytes, count, expected, fpr_value, plural, proven, rate, rate_up};
 use serde_json::{Value, json};
 use std::io::Write;
+use std::time::{Duration, Instant};
 use truebloom::recycling::{Stats, WrongDrops};
 use truebloom_math::recycling::LongRun;
 use truebloom_math::{Fpr, Method};
 
-/// Advice on how to avoid forgetting; the size of an existing state cannot be changed.
+/// The shortest time between two messages about phases that end early.
+const QUIET_FOR: Duration = Duration::from_secs(60);
+
+/// Returns advice on how to avoid forgetting. An existing state cannot be enlarged, so for a state
+/// the advice is to begin a new one.
 fn more(args: &Args) -> &'static str {
     if args.state.is_some() { "begin a new state with more --memory or -n" } else { "give more --memory or a larger -n" }
 }
@@ -26,13 +31,15 @@ pub(super) struct Account {
     before: Stats,
     /// The word that messages use for a record.
     noun: &'static str,
-    /// Whether it was already reported that lines are forgotten.
+    /// Whether the user was already told that lines are forgotten.
     told: bool,
+    /// When it was last reported that phases end early, and how many had ended early then.
+    told_early: Option<(Instant, u64)>,
 }
 
 impl Account {
     pub(super) fn begin(filter: &Filter, noun: &'static str) -> Account {
-        Account { before: filter.stats(), noun, told: false }
+        Account { before: filter.stats(), noun, told: false, told_early: None }
     }
 
     /// Prints the report if one was requested, and warns if less was remembered than requested.
@@ -61,10 +68,46 @@ impl Account {
         if !args.json || args.report.has_file() { reserved.write(&report) } else { Ok(()) }
     }
 
-    /// Reports, once per run, that all lines were forgotten. Nothing is reported with --remember,
-    /// which requests forgetting, or with --json, whose object contains this fact.
-    pub(super) fn tell_forgotten<W: Write>(&mut self, args: &Args, sift: &Sift<'_, W>, chosen: &Chosen) {
-        if self.told || args.quiet || args.json || chosen.design.phases() > 1 || sift.filter().stats().cycles == self.before.cycles {
+    /// Reports at once, because the input may have no end, that lines are forgotten although this
+    /// was not requested. Nothing is reported with --json, whose object contains this fact.
+    pub(super) fn tell<W: Write>(&mut self, args: &Args, sift: &Sift<'_, W>, chosen: &Chosen) {
+        if args.quiet || args.json {
+            return;
+        }
+        if chosen.design.phases() > 1 {
+            self.tell_early(args, sift.filter(), chosen);
+        } else {
+            self.tell_forgotten(args, sift, chosen);
+        }
+    }
+
+    /// Reports that phases end early: at the first such phase, and then at most once in the time
+    /// for which lines should be remembered.
+    fn tell_early(&mut self, args: &Args, filter: &Filter, chosen: &Chosen) {
+        let early = self.early(filter);
+        let Some(age) = chosen.age.filter(|_| early > 0) else { return };
+        let told = match self.told_early {
+            None => {
+                warn(format_args!(
+                    "the memory ({}) was full before {} had passed, so a phase ended early, and its lines are remembered for less time; {}",
+                    bytes(chosen.bytes()),
+                    time_text(age),
+                    more(args)
+                ));
+                1
+            }
+            Some((at, told)) if early > told && at.elapsed() >= age.max(QUIET_FOR) => {
+                self.warn_of_early(args, filter, chosen);
+                early
+            }
+            Some(_) => return,
+        };
+        self.told_early = Some((Instant::now(), told));
+    }
+
+    /// Reports, once per run, that all lines were forgotten.
+    fn tell_forgotten<W: Write>(&mut self, args: &Args, sift: &Sift<'_, W>, chosen: &Chosen) {
+        if self.told || sift.filter().stats().cycles == self.before.cycles {
             return;
         }
         self.told = true;
@@ -86,8 +129,8 @@ impl Account {
         ))
     }
 
-    /// A possible reason why no line was known: lines were read in another way than those of the
-    /// state.
+    /// Prints a hint if all lines were new although the state already had some: perhaps their keys
+    /// were extracted differently from those in the state.
     pub(super) fn doubt(&self, keys: &KeysOf, tally: Tally, complete: bool) {
         let nothing_known = self.before.offered > 0 && tally.read > 0 && tally.new == tally.read;
         if keys.other_form || keys.other_part || nothing_known || keys.is_kept && !complete {
@@ -95,9 +138,16 @@ impl Account {
         }
     }
 
+    /// How many phases of this run have ended because they were full.
+    fn early(&self, filter: &Filter) -> u64 {
+        filter.stats().by_fill.saturating_sub(self.before.by_fill)
+    }
+
+    /// Reports how many phases ended early, unless the user already knows.
     fn warn_of_early(&self, args: &Args, filter: &Filter, chosen: &Chosen) {
-        let early = filter.stats().by_fill.saturating_sub(self.before.by_fill);
-        if let (Some(age), 1..) = (chosen.age, early) {
+        let early = self.early(filter);
+        let known = self.told_early.map_or(0, |(_, told)| told);
+        if let (Some(age), true) = (chosen.age, early > known) {
             warn(format_args!(
                 "{} ended early because {} full, so their lines were remembered for less than {}; {}",
                 plural(early, "phase"),
@@ -175,11 +225,12 @@ impl Account {
     }
 }
 
-/// Adds how many distinct lines were offered to a state, as far as this is known. Until the state
-/// forgets, these are all lines that were kept, plus those that were wrongly reported as seen.
+/// Adds the number of distinct lines that were offered to a state, or bounds on it. Until the state
+/// forgets for the first time, these are the lines that were kept plus the new lines that were
+/// wrongly dropped as repeats.
 pub(super) fn add_distinct(report: &mut Report, filter: &Filter, second: bool) -> Result<(), Failure> {
     let (stats, lost) = (filter.stats(), filter.wrong_drops(CONFIDENCE)?);
-    report.field("kept", stats.new).field("cycles", stats.cycles).field("in_phase", stats.items);
+    report.field("kept", stats.new).field("in_phase", stats.items);
     report.field("wrong_drops", lost.map_or(Value::Null, wrong_drops_value));
     let entries = if second { " entries" } else { "" };
     report.line("kept", format!("{}{entries} as new; {} in the present phase", count(stats.new), count(stats.items)));
@@ -250,8 +301,9 @@ pub(super) fn add_design(report: &mut Report, noun: &str, filter: &Filter, chose
     Ok(())
 }
 
-/// The rate of lines for which at least one of this many look-ups is wrong. It is at most the sum
-/// of the look-ups' rates, and at least the rate of one look-up.
+/// Returns the rate of wrong lines, where a line is wrong if at least one of its `look_ups`
+/// look-ups is wrong. This rate is at most the sum of the look-ups' rates, and at least the rate of
+/// one look-up.
 fn of_lines(fpr: &Fpr, look_ups: u64) -> Fpr {
     if look_ups == 1 {
         return *fpr;
@@ -264,8 +316,8 @@ fn of_lines(fpr: &Fpr, look_ups: u64) -> Fpr {
     sum
 }
 
-/// Adds the rate that is proven for every input chosen without knowing the seed. With one phase,
-/// this is the average rate; with two phases, it is the rate of the fullest state.
+/// Adds the rate that is proven for every input that is chosen without knowing the seed. With one
+/// phase, this is the average rate; with two phases, it is the rate when the state is fullest.
 fn add_rate(report: &mut Report, filter: &Filter, chosen: &Chosen, run: &LongRun, noun: &str) {
     let method = match run.fpr.method {
         Method::Exact | Method::Bound => "proven",
@@ -299,9 +351,13 @@ fn add_rate(report: &mut Report, filter: &Filter, chosen: &Chosen, run: &LongRun
 
 /// Adds how many lines were remembered and how many were forgotten.
 fn add_stream(report: &mut Report, filter: &Filter) {
-    let stats = filter.stats();
-    report.field("cycles", stats.cycles).field("cycles_by_fill", stats.by_fill).field("seed", filter.seed().to_string());
-    report.field("average_fpr", filter.average_fpr());
+    add_recycled(report, filter.stats());
+    report.field("seed", filter.seed().to_string()).field("average_fpr", filter.average_fpr());
+}
+
+/// Adds how often the filter has forgotten something, and why.
+pub(super) fn add_recycled(report: &mut Report, stats: Stats) {
+    report.field("cycles", stats.cycles).field("cycles_by_fill", stats.by_fill);
     let because = match stats.by_fill {
         0 => String::new(),
         full if full == stats.cycles => ", because it was full".to_owned(),

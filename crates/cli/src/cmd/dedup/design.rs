@@ -2,7 +2,7 @@
 //! rate is guaranteed.
 
 use super::filter::Filter;
-use super::remember::{Remember, remember};
+use super::remember::remember;
 use crate::args;
 use crate::failure::Failure;
 use crate::filters::Layout;
@@ -14,15 +14,19 @@ use truebloom_math::recycling::{
     BlockedDesign, BlockedSized, Design, LongRun, Mode, SizedDesign, blocked_capacity, blocked_min_bits, capacity, min_bits,
     worst_capacity, worst_min_bits,
 };
-use truebloom_math::{BLOCK_BITS, Error, Law, Rate, law};
+use truebloom_math::{BLOCK_BITS, Error, Law, MAX_BITS, Rate, law};
+use truebloom_report::read::Span;
 
 /// The default memory.
 const DEFAULT_BYTES: u64 = 64 << 20;
 
+/// The largest number of entries for which designs are searched; no memory holds more.
+const MOST_ENTRIES: u64 = 1_000_000_000_000_000_000;
+
 /// The default rate.
 pub(super) const DEFAULT_RATE: &str = "1e-6";
 
-/// The largest allowed probability that a phase forgets earlier than requested.
+/// The largest allowed probability that a phase ends, and forgets lines, earlier than requested.
 const TOO_SOON: f64 = 1e-6;
 
 /// The options about memory.
@@ -30,9 +34,9 @@ const TOO_SOON: f64 = 1e-6;
 #[command(next_help_heading = "Memory")]
 pub(super) struct Sizing {
     /// Number of distinct lines that fit before anything is forgotten, in all but one run in a
-    /// million (not proven with --layout blocked); with --remember and a time, the number of lines
-    /// that arrive in this time. If -n, --memory and --remember are absent, the lines of named
-    /// files are counted
+    /// million (not proven with --layout blocked); with --remember and a time, the number of
+    /// distinct lines that come in this time. If -n, --memory and --remember are absent, the lines
+    /// of named files are counted
     #[arg(short = 'n', long, value_name = "N", value_parser = args::items, allow_hyphen_values = true)]
     items: Option<u64>,
 
@@ -50,11 +54,11 @@ pub(super) struct Sizing {
     /// time (1h): two phases take turns, and the older one is forgotten. `truebloom plan
     /// --recycling --remember N -p RATE --forget 1e-6` predicts the memory to within 1%
     #[arg(long, value_name = "SPAN", value_parser = remember)]
-    remember: Option<Remember>,
+    remember: Option<Span>,
 
-    /// standard (the default): the fewest bits; blocked: one cache line per key, not with
-    /// --remember; it is faster if the memory exceeds the caches, and slower below that at low
-    /// rates; auto: blocked if that needs at most 10% more bits. A state keeps its layout
+    /// standard (the default): the fewest bits; blocked: one cache line per key, not allowed with
+    /// --remember; faster if the memory exceeds the processor's caches, but slower at low rates if
+    /// it does not; auto: blocked if that needs at most 10% more bits. A state keeps its layout
     #[arg(long, value_name = "LAYOUT", value_enum, hide_possible_values = true)]
     layout: Option<Layout>,
 }
@@ -62,14 +66,15 @@ pub(super) struct Sizing {
 /// A design, and the options for which it was made.
 pub(super) struct Chosen {
     pub(super) design: Designed,
-    /// The longest duration of a phase, if phases end by time.
+    /// The longest duration of a phase; `None` if phases end only when they are full.
     pub(super) age: Option<Duration>,
-    /// The number of lines that are remembered in all but one phase in a million.
+    /// The number of lines for which a line is remembered, in all but one phase in a million.
     pub(super) items: Option<u64>,
     /// The requested rate, per line.
     pub(super) rate: Option<Rate>,
-    /// The largest number of entries of a line, each with its own look-up that may be wrong: two if
-    /// second occurrences are remembered, too. Designs count entries.
+    /// The largest number of entries that a line takes in the filter: two if second occurrences are
+    /// stored, too, and otherwise one. Each entry has a look-up of its own, which may be wrong.
+    /// Designs count entries.
     pub(super) entries: u64,
 }
 
@@ -79,14 +84,14 @@ impl Sizing {
         self.is_unsized() && self.rate.is_none()
     }
 
-    /// Whether no size is given, neither in lines nor in bytes.
+    /// Whether the options give no size, neither in lines nor in bytes.
     pub(super) fn is_unsized(&self) -> bool {
         self.items.is_none() && self.memory.is_none() && self.remember.is_none()
     }
 
     /// Whether a size is given, in lines or in bytes; a time to remember is not a size.
     pub(super) fn asks_size(&self) -> bool {
-        self.items.is_some() || self.memory.is_some() || matches!(self.remember, Some(Remember::Items(_)))
+        self.items.is_some() || self.memory.is_some() || matches!(self.remember, Some(Span::Items(_)))
     }
 
     /// Whether an option says how long to remember.
@@ -99,9 +104,9 @@ impl Sizing {
         self.rate.is_some()
     }
 
-    /// A design that is guaranteed to hold this many lines, which were counted before. It is at
-    /// least as large as the design for a pipe, because memory that would remain unused can make
-    /// errors rarer.
+    /// A design that is guaranteed to hold this many lines, which were counted before. The filter
+    /// is at least as large as the one for a pipe, because using memory that would otherwise stay
+    /// unused makes errors rarer.
     pub(super) fn choose_for(&self, counted: u64, entries: u64) -> Result<Chosen, Failure> {
         let usual = self.choose(Layout::Standard, entries)?;
         // A filter is needed even if there are no lines.
@@ -110,8 +115,8 @@ impl Sizing {
         Ok(if chosen.bytes() <= usual.bytes() { usual } else { chosen })
     }
 
-    /// The design for these options. Its layout is `there` if the options name none, and each line
-    /// takes up to this many entries.
+    /// The design for these options. If the options do not name a layout, the design has the layout
+    /// `there`; each line takes up to `entries` entries.
     ///
     /// A line is wrong only if one of its look-ups is wrong. So its rate is at most the sum of the
     /// look-ups' rates, and each look-up gets an equal share of the requested rate.
@@ -123,22 +128,23 @@ impl Sizing {
         let rate = share(&asked, entries)?;
         let (mode, age, items) = match (self.remember, self.items) {
             (None, items) => (Mode::default(), None, items),
-            (Some(Remember::Time(age)), items) => (Mode::two_phase(), Some(age), items),
-            (Some(Remember::Items(_)), Some(_)) => {
+            (Some(Span::Time(age)), items) => (Mode::two_phase(), Some(age), items),
+            (Some(Span::Items(_)), Some(_)) => {
                 return Err(Failure::new("-n and --remember both give a number of lines; give one of them, or a time to --remember"));
             }
-            (Some(Remember::Items(items)), None) => (Mode::two_phase(), None, Some(items)),
+            (Some(Span::Items(items)), None) => (Mode::two_phase(), None, Some(items)),
         };
         if items == Some(0) {
             return Err(Failure::new("a filter for 0 lines remembers nothing; give a number above 0 with -n"));
         }
+        self.check_countable(items, entries)?;
         let held = items.map(|items| items.saturating_mul(entries));
         let phased = self.remember.is_some();
         // Only the standard layout has two phases.
         let layout = self.layout.unwrap_or(if phased { Layout::Standard } else { there });
         if phased && layout == Layout::Blocked {
             return Err(Failure::new(
-                "--remember needs two phases, whose rate in the blocked layout is not known; leave it out, or use --layout standard",
+                "--remember needs two phases, whose rate in the blocked layout is not known; omit --remember, or use --layout standard",
             ));
         }
         if layout == Layout::Blocked {
@@ -171,7 +177,23 @@ impl Sizing {
         Ok(Chosen { design, age, items: remembered, rate: Some(asked), entries })
     }
 
-    /// The design of a blocked filter with this size, or for this many entries.
+    /// Returns an error if the number of lines or the memory exceeds what designs can have.
+    fn check_countable(&self, items: Option<u64>, entries: u64) -> Result<(), Failure> {
+        let (most_lines, most_bytes) = (MOST_ENTRIES / entries, MAX_BITS / 8);
+        let given = if self.remember.is_some() { "--remember" } else { "-n" };
+        if let Some(items) = items.filter(|items| *items > most_lines) {
+            let (items, most) = (report::count(items), report::count(most_lines));
+            return Err(Failure::new(format_args!("{given} {items}: at most {most} lines can be remembered; give a smaller number")));
+        }
+        if let Some(memory) = self.memory.filter(|memory| *memory > most_bytes) {
+            let (memory, most) = (report::bytes(memory), report::bytes(most_bytes));
+            return Err(Failure::new(format_args!("--memory {memory}: a filter has at most {most}; give less")));
+        }
+        Ok(())
+    }
+
+    /// Returns the design of a blocked filter for the requested memory, or, if no memory is given,
+    /// for this many entries.
     fn blocked(&self, items: Option<u64>, rate: &Rate) -> Result<Option<BlockedSized>, Failure> {
         if let Some(memory) = self.memory.filter(|memory| memory.saturating_mul(8) < BLOCK_BITS) {
             return Err(Failure::new(format_args!(
@@ -207,8 +229,8 @@ impl Sizing {
 }
 
 impl Chosen {
-    /// The design of an existing filter whose lines take up to this many entries. `None` if no law
-    /// is known for it; no verb makes such filters.
+    /// The design of an existing filter whose lines take up to this many entries. Returns `None` if
+    /// no formula is known for the filter's rate; no subcommand makes such a filter.
     pub(super) fn of(filter: &Filter, entries: u64) -> Result<Option<Chosen>, Failure> {
         let design = match filter {
             Filter::Standard(filter) => match filter.design() {
@@ -242,7 +264,7 @@ impl Chosen {
     }
 }
 
-/// A design with either layout.
+/// A design of a filter with the standard or the blocked layout.
 pub(super) enum Designed {
     Standard(Design),
     Blocked(BlockedDesign),
@@ -278,7 +300,8 @@ impl Designed {
         }
     }
 
-    /// The largest number of set bits at which a cycle continues, if the design has such a limit.
+    /// Returns the largest number of set bits with which a phase continues, if the design limits
+    /// the set bits.
     pub(super) fn sigma(&self) -> Option<u64> {
         match self {
             Designed::Standard(design) => Some(design.sigma()),
@@ -286,7 +309,7 @@ impl Designed {
         }
     }
 
-    /// The highest rate at which a cycle continues, if the design has such a limit.
+    /// Returns the highest rate with which a phase continues, if the design limits the rate.
     pub(super) fn limit(&self) -> Option<f64> {
         match self {
             Designed::Standard(_) => None,
@@ -294,21 +317,22 @@ impl Designed {
         }
     }
 
+    /// The rates, including those of equal hashes, and the length of a cycle.
     pub(super) fn long_run(&self) -> Result<LongRun, Error> {
-        match self {
+        let run = match self {
             Designed::Standard(design) => design.long_run(),
             Designed::Blocked(design) => design.long_run(),
-        }
+        };
+        Ok(run?.with_equal_hashes(self.phases()))
     }
 }
 
-/// The smallest design with which a line is still known after `items` other lines, in all but one
+/// Finds the smallest design that still remembers a line after `items` other lines, in all but one
 /// phase in a million.
 ///
-/// A line is forgotten when its phase ends, or, with two phases, when the next phase ends. Within a
-/// phase, each line enters only once, so a phase ends within `items` lines only if this many lines
-/// fill it. The probability of this event is a tail probability of the fill, whatever the stream
-/// is.
+/// A line is forgotten when its phase ends, or, with two phases, when the next phase ends. A line
+/// enters a phase only once, so a phase can end within `items` lines only if these lines fill it.
+/// For every stream, the probability of this is a tail probability of the number of set bits.
 fn surely_remembering(items: u64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>, Failure> {
     // Refreshed lines fill a phase before new ones come: of two phases only the worst rate holds
     // for every stream.
@@ -331,7 +355,7 @@ fn too_soon(design: &Design, items: u64) -> Result<f64, Failure> {
     Ok(fill.map_or(1.0, |fill| fill.at_least(design.sigma() + 1)))
 }
 
-/// An equal share of a rate for each of this many look-ups.
+/// Divides a rate equally among this many look-ups.
 fn share(rate: &Rate, entries: u64) -> Result<Rate, Failure> {
     let (numerator, exponent, divisor) = rate.parts();
     let exact = divisor.checked_mul(entries).map(|divisor| (numerator, exponent, divisor));

@@ -1,19 +1,26 @@
-//! A recycling filter of either layout.
+//! A recycling filter with the standard or the blocked layout.
 
+use super::sift::{AHEAD, now};
 use crate::filters::Layout;
+use crate::records::Lookup;
 use std::io::{self, Write};
 use std::time::Duration;
 use truebloom::recycling::{BlockedRecyclingFilter, Seen, Stats, WrongDrops};
-use truebloom::{Answers, FileKind, FormatError, KeyHash, PortableHasher, RecyclingFilter, Seed};
+use truebloom::{Answers, BuildError, FileKind, FormatError, KeyHash, PortableHasher, RecyclingFilter, Seed};
 use truebloom_math::Error;
 
+/// Whether a file of this kind may be a state.
+pub(crate) fn is_state(kind: FileKind) -> bool {
+    matches!(kind, FileKind::RecyclingOnePhase | FileKind::RecyclingTwoPhase | FileKind::RecyclingBlocked)
+}
+
 /// A recycling filter whose layout is known only from its file or the options.
-pub(super) enum Filter {
+pub(crate) enum Filter {
     Standard(RecyclingFilter),
     Blocked(BlockedRecyclingFilter),
 }
 
-/// Evaluates the same expression for every layout.
+/// Evaluates the same expression for both layouts.
 macro_rules! each {
     ($self:expr, $filter:ident => $value:expr) => {
         match $self {
@@ -25,12 +32,33 @@ macro_rules! each {
 
 impl Filter {
     /// The filter in the bytes of a file.
-    pub(super) fn from_bytes(bytes: &[u8]) -> Result<Filter, FormatError> {
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Filter, FormatError> {
         match RecyclingFilter::from_bytes(bytes) {
             Ok(filter) => Ok(Filter::Standard(filter)),
             Err(FormatError::Kind { found: FileKind::RecyclingBlocked }) => BlockedRecyclingFilter::from_bytes(bytes).map(Filter::Blocked),
             Err(error) => Err(error),
         }
+    }
+
+    /// The state in the bytes of a file, without what is too old now. The file is not changed.
+    pub(crate) fn present(bytes: &[u8]) -> Result<Filter, FormatError> {
+        let mut filter = Filter::from_bytes(bytes)?;
+        filter.set_back(now());
+        filter.advance(now());
+        Ok(filter)
+    }
+
+    /// An empty filter with the same size, seed, policy and label.
+    pub(super) fn emptied(&self) -> Result<Filter, BuildError> {
+        let (bits, probes, hasher) = each!(self, filter => (filter.bits(), filter.probes(), *filter.hasher()));
+        let mut empty = match self {
+            Filter::Standard(filter) => Filter::Standard(RecyclingFilter::with_hasher(bits, probes, *filter.policy(), hasher)?),
+            Filter::Blocked(filter) => Filter::Blocked(BlockedRecyclingFilter::with_hasher(bits, probes, *filter.policy(), hasher)?),
+        };
+        if let Some(label) = self.label() {
+            empty.set_label(label);
+        }
+        Ok(empty)
     }
 
     pub(super) fn write_to(&self, writer: impl Write) -> io::Result<()> {
@@ -48,7 +76,7 @@ impl Filter {
         each!(self, filter => filter.policy().age)
     }
 
-    pub(super) fn hasher(&self) -> &PortableHasher {
+    pub(crate) fn hasher(&self) -> &PortableHasher {
         each!(self, filter => filter.hasher())
     }
 
@@ -56,7 +84,7 @@ impl Filter {
         each!(self, filter => filter.seed())
     }
 
-    pub(super) fn label(&self) -> Option<&str> {
+    pub(crate) fn label(&self) -> Option<&str> {
         each!(self, filter => filter.label())
     }
 
@@ -64,8 +92,13 @@ impl Filter {
         each!(self, filter => filter.set_label(text))
     }
 
-    pub(super) fn stats(&self) -> Stats {
+    pub(crate) fn stats(&self) -> Stats {
         each!(self, filter => filter.stats())
+    }
+
+    /// The present rate.
+    pub(crate) fn fpr(&self) -> f64 {
+        each!(self, filter => filter.fpr())
     }
 
     pub(super) fn worst_fpr(&self) -> f64 {
@@ -76,11 +109,11 @@ impl Filter {
         each!(self, filter => filter.average_fpr())
     }
 
-    pub(super) fn wrong_drops(&self, confidence: f64) -> Result<Option<WrongDrops>, Error> {
+    pub(crate) fn wrong_drops(&self, confidence: f64) -> Result<Option<WrongDrops>, Error> {
         each!(self, filter => filter.wrong_drops(confidence))
     }
 
-    /// The latest time that the filter was given.
+    /// Returns the latest time that was passed to the filter.
     pub(super) fn now(&self) -> Duration {
         each!(self, filter => filter.now())
     }
@@ -111,5 +144,22 @@ impl Filter {
     #[inline]
     pub(super) fn check_and_insert_hash(&mut self, hash: KeyHash) -> Seen {
         each!(self, filter => filter.check_and_insert_hash(hash))
+    }
+}
+
+impl Lookup for Filter {
+    fn look_up(&self, hashes: &[KeyHash], answers: &mut Vec<u64>) {
+        each!(self, filter => {
+            hashes.iter().take(AHEAD).for_each(|hash| filter.prefetch(*hash));
+            for (index, hash) in hashes.iter().enumerate() {
+                if index % 64 == 0 {
+                    answers.push(0);
+                }
+                hashes.get(index + AHEAD).into_iter().for_each(|hash| filter.prefetch(*hash));
+                if let Some(word) = answers.last_mut() {
+                    *word |= u64::from(filter.contains_hash(*hash)) << (index % 64);
+                }
+            }
+        });
     }
 }

@@ -11,12 +11,15 @@ mod state;
 use crate::aside::ReportTo;
 use crate::failure::{Failure, for_shell, warn};
 use crate::filters::{self, Layout};
-use crate::held::format_error;
+use crate::held::{Held, format_error};
+use crate::lock::Lock;
 use crate::records::{self, Answers, Batch, Event, Extraction, KeysOf, RecordArgs, Records};
 use crate::report::{Report, bytes, count, plural};
+use crate::stop;
 use account::Account;
 use design::{Chosen, Sizing};
 use filter::Filter;
+pub(crate) use filter::{Filter as State, is_state};
 use remember::about;
 use sift::Sift;
 use state::{Saver, StateFile, check_same};
@@ -29,21 +32,22 @@ use truebloom::{BuildError, FormatError, Seed};
 const EXAMPLES: &str = "\
 Examples:
   truebloom dedup urls.txt                             every line once
-  tail -F log | truebloom dedup --remember 1h          endless; a line comes again after one to two hours
+  tail -F log | truebloom dedup --remember 1h          endless input; lines are forgotten after 1 to 2 hours
   truebloom dedup -d -n 10M -p 0.1% urls.txt new.txt   lines that occurred before
   truebloom dedup -n 100M -p 1e-6 --report urls.gz
   truebloom dedup -n 100M --layout blocked urls.txt    more memory; faster beyond the caches
   truebloom dedup --state state.tbl new.txt            continues where the last run stopped
   truebloom dedup --column email users.csv
-  truebloom dedup --second --remember 10M urls.txt     what a cache admits on the second hit
+  truebloom dedup --second --remember 10M urls.txt     lines to admit to a cache
 
-The lines of files are counted first, and the memory is made large enough for all of them, at least 64 MiB. For input from a pipe, the memory is that of -n or --memory, by default 64 MiB. \
+The lines of files are counted first, and the memory is made large enough for all of them, at least 64 MiB. For input from a pipe, -n or --memory sets the memory; the default is 64 MiB. \
 When it is full, everything is forgotten, and a message says so (--strict stops before that; with --remember, only the older lines are forgotten). \
-A line that was forgotten is printed again. --remember counts from a line's last occurrence: a line that keeps coming is printed once, and not again every hour. The rate -p bounds how often a first occurrence is wrongly dropped: on average over the long run, or, with --remember, for every line. That is proven for \
+A line that was forgotten is printed again. --remember counts from a line's last occurrence: a line that keeps recurring is printed once, and not again every hour. The rate -p bounds how often a first occurrence is wrongly dropped: on average over the long run, or, with --remember, for every line. That is proven for \
 input that was chosen without knowing the seed; --report estimates how many lines were wrongly dropped from this stream.
 
-A state stores how its keys were read (-f, --column and the like), so that later runs need not repeat these options; --lines overrides them, and reads whole lines.
-A line without a key, or one that is too long, is printed, with a message. If a signal ends the run, an unfinished last line is not printed.
+A state stores how its keys were read (-f, --column and the like), so that later runs need not repeat these options; --lines overrides them, and reads whole lines. \
+`truebloom check` queries a state and does not change it, and `truebloom clear` empties it.
+A line without a key, or one that is too long, is printed (not with -d or --second), with a message. If a signal ends the run, an unfinished last line is not printed.
 
 Exit code: 0 done, 2 an error or a line without a key; with -q, 0 if some line was selected, and 1 otherwise.";
 
@@ -59,10 +63,10 @@ pub(crate) struct Args {
     #[arg(short = 'd', long)]
     repeated: bool,
 
-    /// Print each line only at its second occurrence, like a cache that admits on the second hit. A
-    /// line is wrong if it is printed at its first occurrence, or never; -p is the rate of such
-    /// lines. Each line takes up to two entries at half the rate, so -n and --remember need
-    /// somewhat more than twice the memory
+    /// Print each line only at its second occurrence, like a cache that admits an entry on its
+    /// second hit. A line is wrong if it is printed at its first occurrence, or never; -p is the
+    /// rate of such lines. Each line takes up to two entries at half the rate, so -n and
+    /// --remember need somewhat more than twice the memory
     #[arg(long, conflicts_with = "repeated")]
     second: bool,
 
@@ -78,7 +82,7 @@ pub(crate) struct Args {
     #[arg(long)]
     only_key: bool,
 
-    /// Stop, with exit code 2, before anything is forgotten; not with --remember
+    /// Stop, with exit code 2, before anything is forgotten; not allowed with --remember
     #[arg(long, conflicts_with = "remember")]
     strict: bool,
 
@@ -123,8 +127,8 @@ const LESS: &str = "give less --memory, fewer lines with -n, or a higher rate wi
 const TOLERATED: Duration = Duration::from_secs(60);
 
 impl Args {
-    /// Whether first occurrences are printed, not repeats. Then records without a key are printed,
-    /// too.
+    /// Whether first occurrences are printed, and not repeats. In this mode, records without a key
+    /// are printed, too.
     fn keeps_first(&self) -> bool {
         !self.repeated && !self.second
     }
@@ -170,7 +174,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let mut account = Account::begin(&filter, keys.args.noun());
     let (hasher, ahead) = (*filter.hasher(), args.hashes_ahead(&keys.args));
     // Records without a key are printed only together with first occurrences.
-    let open = if args.keeps_first() { Records::passing } else { Records::answering };
+    let open = if args.keeps_first() && !args.is_silent() { Records::passing } else { Records::answering };
     let mut records = open(&keys.args, &args.inputs, move |batch: Batch<'_>, answers: &mut Answers| {
         if ahead {
             answers.hash(batch, hasher);
@@ -178,9 +182,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     })?;
     let mut sift = Sift::new(args, &keys.args, filter, crate::output::blocks());
     while read(args, &mut records, &mut sift, &mut saver)? {
-        account.tell_forgotten(args, &sift, &chosen);
+        account.tell(args, &sift, &chosen);
     }
-    account.tell_forgotten(args, &sift, &chosen);
+    account.tell(args, &sift, &chosen);
     sift.flush()?;
     let (tally, full) = (sift.tally, sift.full);
     let selected = tally.selected;
@@ -206,8 +210,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     }))
 }
 
-/// Refuses a delimiter after `-d`. For other verbs `-d` gives the delimiter, but here the delimiter
-/// would be taken as an input.
+/// Refuses a delimiter after `-d`. Other subcommands take a delimiter after `-d`, but here it would
+/// be read as the name of an input.
 fn check_no_delimiter(args: &Args) -> Result<(), Failure> {
     let is_delimiter = |path: &&PathBuf| matches!(path.to_str(), Some("," | ";" | ":" | "|" | " " | "\t" | "\\t")) && !path.exists();
     match args.inputs.iter().find(is_delimiter).filter(|_| args.repeated) {
@@ -222,11 +226,11 @@ fn check_no_delimiter(args: &Args) -> Result<(), Failure> {
     }
 }
 
-/// Handles one event; returns whether there may be more.
+/// Handles one event; returns false after the last one.
 ///
 /// Output is written before the state is saved. A line that is remembered but was not written would
-/// be lost, whereas a line that was written but is not remembered is only printed again. So nothing
-/// is saved after an error of the output.
+/// be lost, whereas a line that was written but is not remembered is only printed again. For this
+/// reason, nothing is saved after an error of the output.
 fn read<W: Write>(args: &Args, records: &mut Records, sift: &mut Sift<'_, W>, saver: &mut Saver) -> Result<bool, Failure> {
     records.wake_at(saver.due());
     match records.next() {
@@ -244,8 +248,8 @@ fn read<W: Write>(args: &Args, records: &mut Records, sift: &mut Sift<'_, W>, sa
     Ok(!(sift.full || args.quiet && sift.tally.selected > 0 && args.state.is_none()))
 }
 
-/// Determines how keys are extracted: according to the options, or as the state says. The first run
-/// determines this for later runs.
+/// Determines how keys are extracted: according to the options, or as the state says. A new state
+/// stores how its keys are extracted, so later runs extract them in the same way.
 fn keys_of(args: &Args, filter: &mut Filter) -> Result<KeysOf, Failure> {
     let Some(path) = args.state.as_deref() else { return args.records.for_filters(&[]) };
     if filter.label().is_none() && filter.stats().offered == 0 {
@@ -265,7 +269,7 @@ fn keys_of(args: &Args, filter: &mut Filter) -> Result<KeysOf, Failure> {
     }
 }
 
-/// Opens or makes the filter to begin with: that of the state file if it exists, or a new one.
+/// Opens the filter of the state file if the file exists; otherwise, makes a new filter.
 fn begin(args: &Args) -> Result<(Filter, Saver, Chosen), Failure> {
     let (sizing, entries) = (&args.sizing, args.entries());
     let Some(path) = &args.state else {
@@ -329,7 +333,7 @@ fn set_clock(path: &Path, filter: &mut Filter) {
     if filter.age().is_some() && ahead >= TOLERATED {
         let ahead = about(ahead);
         warn(format_args!(
-            "{}: when it was saved, the clock was {ahead} ahead of the present one; its lines keep their age, and from now on the present clock decides when they are forgotten",
+            "{}: when it was saved, the clock was {ahead} ahead of the current time; its lines keep their age, and the current clock decides when they are forgotten",
             path.display()
         ));
     }
@@ -344,8 +348,18 @@ fn new_filter(args: &Args, chosen: &Chosen) -> Result<Filter, Failure> {
     })
 }
 
-/// Describes what a state holds and guarantees, for `info`. Returns false, without a description,
-/// for filters that no verb makes.
+/// Empties the state in a locked file; its size, seed and options stay the same. Returns how many
+/// records it had read.
+pub(crate) fn clear(path: &Path, lock: &Lock) -> Result<u64, Failure> {
+    let state = Filter::from_bytes(Held::open(path)?.as_ref()).map_err(|cause| Failure::from(format_error(path, cause)))?;
+    let empty = state.emptied().map_err(Failure::new)?;
+    let shield = stop::last_moment()?;
+    lock.save(&shield, |file| empty.write_to(file))?;
+    Ok(state.stats().offered)
+}
+
+/// Describes what a state holds and guarantees, for `info`. Returns false, and describes nothing,
+/// for a filter that no subcommand makes.
 pub(crate) fn describe(name: &Path, file: &[u8], report: &mut Report) -> Result<bool, Failure> {
     let filter = match Filter::from_bytes(file) {
         Ok(filter) => filter,
@@ -362,5 +376,6 @@ pub(crate) fn describe(name: &Path, file: &[u8], report: &mut Report) -> Result<
     }
     account::add_distinct(report, &filter, second)?;
     account::add_design(report, "line", &filter, &chosen)?;
+    account::add_recycled(report, filter.stats());
     Ok(true)
 }

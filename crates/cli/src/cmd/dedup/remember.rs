@@ -1,30 +1,18 @@
-//! Durations, and how long to remember: as a number of lines or as a time.
+//! How long to remember, and durations in messages.
 
-use crate::args::{self, time};
 use std::time::Duration;
+use truebloom_report::read::{self, Span};
 
-/// How long a line must be remembered.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Remember {
-    /// The line is remembered while at most this many other lines come.
-    Items(u64),
-    Time(Duration),
-}
+/// The longest time: its nanoseconds must be a 64-bit number.
+const LONGEST_DAYS: u64 = 213_503;
 
-/// Parses a number of lines, such as `10M`, or a time, such as `1h`. Among the units of numbers and
-/// of times, only M and m are easily confused, so `10m` is refused.
-pub(super) fn remember(text: &str) -> Result<Remember, String> {
-    if let (Some(number), Ok(_)) = (text.trim_end().strip_suffix('m'), time(text)) {
-        return Err(format!(
-            "`{text}` could be a time or a number of lines; write {number}min for minutes, or {number}M for millions of lines"
-        ));
-    }
-    if let Ok(time) = time(text) {
-        return Ok(Remember::Time(time));
-    }
-    match args::count(text) {
-        Ok(items @ 1..) => Ok(Remember::Items(items)),
-        _ => Err(format!("`{text}` is neither a number of lines nor a time; write 10M for lines, 30s, 10min, 1h or 7d for a time")),
+/// Parses how long to remember a line ([`read::span`]).
+pub(super) fn remember(text: &str) -> Result<Span, String> {
+    match read::span(text, "lines") {
+        Ok(Span::Time(time)) if time > Duration::from_secs(LONGEST_DAYS * 86_400) => {
+            Err(format!("`{text}` is too long; give at most {LONGEST_DAYS}d"))
+        }
+        span => span,
     }
 }
 
@@ -49,24 +37,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_and_times() {
-        let seconds = |seconds| Ok(Remember::Time(Duration::from_secs(seconds)));
-        for (text, expected) in [
-            ("10M", Ok(Remember::Items(10_000_000))),
-            ("10min", seconds(600)),
-            ("1h", seconds(3600)),
-            ("1.5h", seconds(5400)),
-            ("7d", seconds(604_800)),
-            ("2w", seconds(1_209_600)),
-            ("30s", seconds(30)),
-            ("500", Ok(Remember::Items(500))),
-            ("2e3", Ok(Remember::Items(2000))),
-        ] {
-            assert_eq!(remember(text), expected, "{text}");
-        }
-        for text in ["", "0", "0s", "h", "1y", "-1h", "1e999d", "..s", "10Mh", "10m", "10 m"] {
-            assert!(remember(text).is_err(), "{text}");
-        }
+    fn times_have_a_limit() {
+        assert_eq!(remember("213503d"), Ok(Span::Time(Duration::from_secs(213_503 * 86_400))));
+        assert!(remember("213504d").is_err());
     }
 
     #[test]
@@ -80,7 +53,7 @@ mod tests {
     #[test]
     fn times_are_shown_as_they_are_written() {
         for text in ["30s", "10min", "1h", "36h", "2d", "1w", "0.25s"] {
-            assert_eq!(time(text).map(time_text), Ok(text.to_owned()));
+            assert_eq!(read::time(text).map(time_text), Ok(text.to_owned()));
         }
     }
 }

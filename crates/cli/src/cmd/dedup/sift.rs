@@ -1,4 +1,4 @@
-//! Looking up lines in batches, and printing adjacent lines as one piece.
+//! Looks up lines in batches, and prints adjacent selected lines in one write.
 
 use super::Args;
 use super::filter::Filter;
@@ -9,7 +9,7 @@ use truebloom::{KeyHash, KeyHasher};
 
 /// The number of keys whose bits are prefetched in advance. Their memory accesses overlap, which
 /// makes look-ups up to four times as fast.
-const AHEAD: usize = 16;
+pub(super) const AHEAD: usize = 16;
 
 /// The counts of this run.
 #[derive(Clone, Copy, Default)]
@@ -107,8 +107,8 @@ impl<'a, W: Write> Sift<'a, W> {
     }
 
     /// Determines which of the records are printed, up to the first whose key was not offered. A
-    /// record without a key is neither new nor a repeat. It is printed together with the new
-    /// records, because otherwise it would be lost.
+    /// record without a key is neither new nor a repeat. Such a record is printed together with the
+    /// new records, because it would be lost otherwise.
     fn with_keyless(&self, batch: &Batch<'_>, selected: &[u64], taken: usize) -> Vec<u64> {
         let (mut printed, mut keyed) = (vec![0; batch.len().div_ceil(64)], 0);
         for index in 0..batch.len() {
@@ -163,7 +163,7 @@ impl<'a, W: Write> Sift<'a, W> {
     }
 }
 
-/// The present time, by a clock that also runs while the program does not.
+/// Returns the current time of a clock that continues while the program is not running.
 pub(super) fn now() -> Duration {
     SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
 }

@@ -6,7 +6,7 @@ use super::filter::Filter;
 use super::remember::time_text;
 use crate::failure::Failure;
 use crate::held::{Held, format_error};
-use crate::lock::{check_name, locked, replace, tell_unkept};
+use crate::lock::{check_name, check_no_stream, locked, replace, tell_unkept};
 use crate::report::{bytes, rate, rate_up};
 use crate::stop;
 use std::fs::File;
@@ -24,11 +24,13 @@ pub(super) struct StateFile {
 }
 
 impl StateFile {
-    /// Locks the file and reads it, if it exists. It is an error if another process holds the lock.
+    /// Locks the file and reads it, if it exists. Returns an error if another process holds the
+    /// lock.
     pub(super) fn open(path: &Path) -> Result<(StateFile, Option<Filter>), Failure> {
         // From here on, a signal leaves no temporary file behind.
         stop::watch();
         check_name(path)?;
+        check_no_stream(path)?;
         check_target(path).map_err(Failure::from)?;
         if !path.exists() {
             return Ok((StateFile { path: path.to_owned(), locked: None }, None));
@@ -55,6 +57,7 @@ impl StateFile {
             }
             error => Failure::new(format_args!("cannot keep the state: {}", Failure::from(error).message())),
         })?;
+        crate::output::now_written(&self.path);
         // This is reported only once, because later files take over the properties of this one.
         tell_unkept(&self.path, &unkept);
         self.locked = Some(file);
@@ -77,7 +80,8 @@ impl Saver {
         Saver { file: None, interval: Duration::ZERO, last: Instant::now(), offered: 0 }
     }
 
-    /// A saver for this interval; the file already contains the present filter.
+    /// Makes a saver that saves at this interval. The saver assumes that the file already contains
+    /// `filter` as it is.
     pub(super) fn every(interval: Duration, file: StateFile, filter: &Filter) -> Saver {
         Saver { file: Some(file), interval, last: Instant::now(), offered: filter.stats().offered }
     }
@@ -149,7 +153,7 @@ pub(super) fn check_same(path: &Path, filter: &Filter, there: &Chosen, asked: &C
     let differences: Vec<String> = parameters
         .into_iter()
         .filter(|(_, is_asked, (there, asked))| *is_asked && there != asked)
-        .map(|(name, _, (there, asked))| format!("{name} {there}, asked {asked}"))
+        .map(|(name, _, (there, asked))| format!("{name} {there} instead of {asked}"))
         .collect();
     let same_limits = !sized
         || (there.design.bits(), there.design.sigma(), there.design.limit().map(f64::to_bits))
@@ -160,7 +164,7 @@ pub(super) fn check_same(path: &Path, filter: &Filter, there: &Chosen, asked: &C
     if differences.is_empty() {
         return Err(Failure::at(
             path,
-            "was made with a slightly different size (the difference is below the printed digits); to continue with this file, omit these options; or give another file",
+            "was made with a slightly different size (too small a difference to show in the printed digits); to continue with this file, omit these options; or give another file",
         ));
     }
     let assumed = if sized && !args.sizing.asks_rate() { format!(" (-p is not given, so it is {DEFAULT_RATE})") } else { String::new() };

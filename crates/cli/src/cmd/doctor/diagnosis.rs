@@ -8,7 +8,7 @@ use std::path::Path;
 use truebloom::file::open_regular;
 use truebloom::{FileHeader, FileKind, FormatError, wire};
 
-/// The result of an examination.
+/// What is wrong with a file, and what can be done about it.
 pub(super) struct Diagnosis {
     pub(super) wrong: String,
     /// The bytes that are wrong.
@@ -19,15 +19,15 @@ pub(super) struct Diagnosis {
     pub(super) header: Option<FileHeader>,
 }
 
-/// The header of a Bloom filter's file, if it is undamaged. For other kinds of files, this returns
-/// `None`, because their fields have other meanings.
+/// The header of a Bloom filter's file, if it is undamaged. Returns `None` for other kinds of
+/// files, because their fields have other meanings.
 pub(super) fn header(start: &[u8]) -> Option<FileHeader> {
     FileHeader::from_bytes(start).ok().filter(|header| matches!(header.kind(), FileKind::Bloom | FileKind::Blocked))
 }
 
 const COPY: &str = "replace the file with an intact copy";
 
-/// What to do about a damaged file of this kind, or of an unknown one.
+/// Returns advice on how to replace a damaged file of this kind; `None` is an unknown kind.
 fn rebuild(kind: Option<FileKind>) -> &'static str {
     match kind {
         Some(FileKind::Bloom | FileKind::Blocked) => {
@@ -50,7 +50,7 @@ fn rebuild(kind: Option<FileKind>) -> &'static str {
 }
 
 impl Diagnosis {
-    /// Examines the file again, given the error that opening it has caused.
+    /// Examines a file that could not be opened because of the error `cause`.
     pub(super) fn of(path: &Path, cause: &FormatError) -> io::Result<Diagnosis> {
         let mut file = open_regular(path)?;
         let length = file.metadata()?.len();
@@ -89,7 +89,7 @@ impl Diagnosis {
             FormatError::TextMode { .. } => text_mode(path, length, plain(at, "nothing: the change cannot be undone", COPY))?,
             FormatError::Truncated { found: 0, .. } => plain(None, "nothing: the file is empty", rebuild),
             FormatError::Truncated { found, expected } if found < FileHeader::BYTES => {
-                plain(Some(found..expected), "nothing: not even the header is whole", rebuild)
+                plain(Some(found..expected), "nothing: not even the header is complete", rebuild)
             }
             FormatError::Truncated { found, expected } => {
                 let saved = if is_shown {
@@ -117,7 +117,9 @@ impl Diagnosis {
                 "nothing: the checksums are right, so the file was written in this form by a program other than truebloom",
                 rebuild,
             ),
-            FormatError::Reserved { .. } => plain(at, "everything, with a program that supports these bytes", "use a newer truebloom"),
+            FormatError::Reserved { .. } => {
+                plain(at, "everything, with a program that knows the meaning of these bytes", "use a newer truebloom")
+            }
             FormatError::Unknown { .. } => plain(at, "everything, with a program that supports this value", "use a newer truebloom"),
             FormatError::Field { .. } | FormatError::Rate { .. } => plain(
                 at,
@@ -129,7 +131,8 @@ impl Diagnosis {
     }
 }
 
-/// The message without its advice, which the diagnosis replaces.
+/// Returns an error message without the advice after its last semicolon; the diagnosis gives better
+/// advice.
 fn strip_remedy(message: &str) -> String {
     message.rsplit_once("; ").map_or(message, |(what, _)| what).to_owned()
 }
@@ -166,7 +169,7 @@ fn foreign(start: &[u8], path: &Path, at: Option<Range<u64>>) -> Diagnosis {
     } else if start.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
         ("compressed by Zstandard", format!("unpack it and look again: zstd -dc {shown} > unpacked.tbl && truebloom doctor unpacked.tbl"))
     } else if start.starts_with(b"PK\x03\x04") {
-        ("a zip archive", "unpack it and look at what is in it".to_owned())
+        ("a zip archive", "unpack it, and examine the files in it".to_owned())
     } else if is_text {
         ("text, perhaps the data for a filter", format!("truebloom create -n ITEMS -p RATE new.tbl {shown}"))
     } else {
@@ -185,8 +188,7 @@ fn text_mode(path: &Path, length: u64, otherwise: Diagnosis) -> io::Result<Diagn
     let Some(at) = heal::text_mode(path, length)? else { return Ok(otherwise) };
     Ok(Diagnosis {
         at: Some(at..at + 1),
-        saved: "all of it: a carriage return was inserted before every newline, and without these returns the checksums are right"
-            .to_owned(),
+        saved: "all of it: a carriage return was inserted before every newline; once these are removed, the checksums are right".to_owned(),
         remedy: format!("LC_ALL=C sed 's/\\r$//' {} > healed.tbl", for_shell(path)),
         ..otherwise
     })

@@ -1,4 +1,4 @@
-//! Undoing damage in memory, to see whether the checksums are then correct.
+//! Attempts to repair a damaged file in memory; the checksums show whether an attempt was right.
 
 use super::diagnosis::{Diagnosis, header};
 use crate::failure::for_shell;
@@ -16,7 +16,7 @@ pub(super) struct Healed {
     found: u8,
     right: u8,
     header: Vec<u8>,
-    /// Whether the bits are correct, too.
+    /// Whether the filter's bits are undamaged, too.
     whole: bool,
 }
 
@@ -50,8 +50,8 @@ fn is_header(header: &[u8]) -> bool {
     matches!(AnyFilter::from_bytes(header), Err(FormatError::Truncated { .. } | FormatError::Kind { .. }))
 }
 
-/// Whether these bytes are a complete, undamaged file of any kind; `bytes` returns them from the
-/// beginning each time.
+/// Whether these bytes are a complete, undamaged file of any kind. Every call of `bytes` must
+/// return a reader that starts at the beginning.
 pub(super) fn is_whole<R: Read>(header: &[u8], bytes: impl Fn() -> io::Result<R>) -> io::Result<bool> {
     if !is_header(header) {
         return Ok(false);

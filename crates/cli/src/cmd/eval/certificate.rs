@@ -6,8 +6,8 @@ use serde_json::Value;
 use truebloom_math::certificate::{Certificate, Claim, Smallest};
 use truebloom_math::{Plan, Promise, Target};
 
-/// The certificate of a plan. It is for the smallest filter for `items` and `fpr`, unless `bits` is
-/// given.
+/// The certificate of a plan. The certificate is for the smallest filter for `items` and `fpr`,
+/// unless `bits` is given.
 pub(super) fn certificate(query: &mut Query) -> Result<Answer, String> {
     let (items, rate) = (query.whole("items")?, query.rate("fpr")?);
     let bits = optional(query, "bits")?;

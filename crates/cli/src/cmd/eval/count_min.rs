@@ -44,7 +44,7 @@ pub(super) fn count_min(query: &mut Query) -> Result<Answer, String> {
     })))
 }
 
-/// All digits, even of numbers that do not fit in 64 bits.
+/// Converts a whole number to JSON with all its digits, even if it does not fit in 64 bits.
 fn whole(number: u128) -> Value {
     number.to_string().parse().map_or(Value::Null, Value::Number)
 }

@@ -1,5 +1,5 @@
-//! `truebloom eval`: answers queries in JSON Lines; there is a query for every number that the
-//! library computes.
+//! `truebloom eval`: answers queries in JSON Lines. Every number that the library computes can be
+//! queried.
 
 mod certificate;
 mod count_min;
@@ -125,7 +125,7 @@ pub(crate) fn answer(line: &[u8]) -> Result<Answer, String> {
         "negligible" => papers::negligible(&mut query),
         "simulate" => papers::simulated(&mut query),
         _ => Err(format!(
-            "fn `{name}` is unknown; known are fpr, fpr_at_fill, approximation, optimal_probes, max_items, min_bits, efficiency, peak_efficiency, \
+            "fn `{name}` is unknown; the known functions are fpr, fpr_at_fill, approximation, optimal_probes, max_items, min_bits, efficiency, peak_efficiency, \
                  max_efficiency, crossover, estimate_bits, estimate_items, false_positives, set_fpr, occupancy, recycling, recycling_capacity, \
                  recycling_min_bits, n_bounded, forgetting, count_min, certificate, bounds, collision_free, standard_limit, half_full_items, \
                  peak_items_approximation, best_probes_approximation, valley_efficiency, likelihood, textbook, convergence, conditions, \

@@ -1,4 +1,5 @@
-//! The number of set bits, and the number of items that it implies.
+//! Queries about the number of set bits, and about the number of items that a number of set bits
+//! implies.
 
 use super::query::{Answer, Query, brief, explain, object, whole};
 use serde_json::{Value, json};

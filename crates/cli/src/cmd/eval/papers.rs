@@ -1,5 +1,4 @@
-//! Formulas from the papers, for which plans have no use: limits, bounds, concentration.
-//! docs/PAPERS.md has a query for each function here.
+//! Formulas from the papers that planning does not use: limits, bounds and concentration.
 
 use super::query::{Answer, Query, explain, object};
 use crate::report::fpr_value;
@@ -16,18 +15,19 @@ use truebloom_math::{
     standard_limit, valley_efficiency,
 };
 
-/// The largest number of probes for which coefficients of 1/n are computed. The number of steps is
-/// proportional to its square; for pairs of positions, it is proportional to its fourth power,
-/// which is checked separately.
+/// The largest number of probes for which coefficients of 1/n are computed. The number of steps
+/// grows with the square of the number of probes. For pairs of positions it grows with the fourth
+/// power, which is checked separately.
 const MOST_PROBES: u32 = 1_000;
 
-/// Limits and coefficients of 1/n at a load (Kirsch and Mitzenmacher, sections 2 and 4 to 6).
+/// Returns the limit of the rate for a constant number of bits per item, and the coefficients of
+/// its 1/n terms (Kirsch and Mitzenmacher, sections 2 and 4 to 6).
 pub(super) fn convergence(query: &mut Query) -> Result<Answer, String> {
     let (c, probes) = (query.number("bits_per_item", 0.0)?, query.probes()?);
     let slice_bits = if query.fields.contains_key("slice_bits") { Some(query.whole("slice_bits")?) } else { None };
     query.finish()?;
     if !(1..=MOST_PROBES).contains(&probes) {
-        return Err(format!("field `probes` is {probes}, but must be from 1 to {MOST_PROBES} here"));
+        return Err(format!("field `probes` is {probes}, but must be from 1 to {MOST_PROBES} for this fn"));
     }
     if slice_bits == Some(0) {
         return Err("field `slice_bits` is 0, but must be at least 1".to_owned());
@@ -55,8 +55,8 @@ pub(super) fn convergence(query: &mut Query) -> Result<Answer, String> {
     })))
 }
 
-/// How far offsets are from meeting the conditions of Lemma 4.1 at one size, and the upper bound of
-/// Lemma 6.1 for that size.
+/// Returns how far offsets are from satisfying the conditions of Lemma 4.1 for one filter size, and
+/// the upper bound of Lemma 6.1 for that size.
 pub(super) fn conditions(query: &mut Query) -> Result<Answer, String> {
     let offsets = match query.text("scheme")?.as_str() {
         "double" => Offsets::Linear,
@@ -110,8 +110,8 @@ pub(super) fn hits_at_rate(query: &mut Query) -> Result<Answer, String> {
     Ok(object(json!({ "value": hits_of_one_filter(queries, rate, hits), "normal": hits_normal(queries, rate, hits as f64) })))
 }
 
-/// The number of bits per item up to which the term of order 1/n is less than a given share of the
-/// rate.
+/// Returns the largest number of bits per item for which the term of order 1/n is less than a given
+/// share of the rate.
 pub(super) fn negligible(query: &mut Query) -> Result<Answer, String> {
     let (items, share) = (query.whole("items")?, query.rate("share")?.to_f64());
     query.finish()?;
@@ -159,8 +159,8 @@ pub(super) fn collision_free(query: &mut Query) -> Result<Answer, String> {
     Ok(fpr_value(&bounds::collision_free(bits, probes).map_err(explain)?))
 }
 
-/// The efficiency that no standard filter exceeds, and the fractional number of items that reaches
-/// it: Burns (74).
+/// Returns the efficiency that no standard filter exceeds, and the fractional number of items that
+/// reaches it: Burns (74).
 pub(super) fn limit(query: &mut Query) -> Result<Answer, String> {
     let bits = query.whole("bits")?;
     query.finish()?;
@@ -175,14 +175,14 @@ pub(super) fn half_full(query: &mut Query) -> Result<Answer, String> {
     Ok(object(json!({ "items": half_full_items(bits, probes).map_err(explain)? })))
 }
 
-/// Burns (76): a number of items near the classic filter's peak.
+/// Burns (76): a number of items near the peak of the classic filter's efficiency.
 pub(super) fn peak_items(query: &mut Query) -> Result<Answer, String> {
     let (bits, probes) = (query.whole("bits")?, query.probes()?);
     query.finish()?;
     Ok(object(json!({ "items": peak_items_approximation(bits, probes).map_err(explain)? })))
 }
 
-/// Burns (77): a number of probes near the classic filter's peak.
+/// Burns (77): a number of probes near the peak of the classic filter's efficiency.
 pub(super) fn peak_probes(query: &mut Query) -> Result<Answer, String> {
     let (bits, items) = (query.whole("bits")?, query.whole("items")?);
     query.finish()?;
@@ -231,7 +231,7 @@ pub(super) fn simulated(query: &mut Query) -> Result<Answer, String> {
     query.finish()?;
     if arrivals > MOST_ARRIVALS {
         return Err(format!(
-            "field `arrivals` is {arrivals}, but must be at most {MOST_ARRIVALS} in a query; the verb `simulate` takes more"
+            "field `arrivals` is {arrivals}, but must be at most {MOST_ARRIVALS} in a query; the command `simulate` takes more"
         ));
     }
     let seen = simulate(&design, stream, arrivals, seed).map_err(explain)?;

@@ -6,8 +6,8 @@ use truebloom_math::{Rate, Variant};
 
 pub(super) type Answer = Map<String, Value>;
 
-/// The fields of a query. Each field is removed when it is read, so the remaining fields are
-/// unknown ones.
+/// The fields of a query. Each field is removed when it is read, so fields that remain at the end
+/// are unknown.
 pub(super) struct Query {
     pub(super) fields: Answer,
 }
@@ -42,7 +42,7 @@ impl Query {
         }
     }
 
-    /// A finite number that is at least `least`.
+    /// Reads a finite number that is at least `least`, or, if `least` is 0, greater than 0.
     pub(super) fn number(&mut self, name: &str, least: f64) -> Result<f64, String> {
         let value = self.take(name)?;
         let number = value.as_f64().filter(|number| number.is_finite() && *number >= least && (*number > 0.0 || least != 0.0));
@@ -50,8 +50,8 @@ impl Query {
         number.ok_or_else(|| format!("field `{name}` is {}, but must be {expected}", brief(&value)))
     }
 
-    /// One of the three variants; names that only later versions know are distinguished from typing
-    /// errors.
+    /// Reads one of the three variants. The error for a name that only later versions know differs
+    /// from the error for a typing error.
     pub(super) fn variant(&mut self) -> Result<Variant, String> {
         if self.fields.contains_key("scheme") {
             return Err("field `scheme` is not allowed here; give `variant` standard, classic or partitioned".to_owned());
@@ -59,14 +59,14 @@ impl Query {
         let name = self.text("variant")?;
         if name == "blocked" {
             return Err(
-                "field `variant` is \"blocked\", which only fn `fpr` answers; here it must be \"standard\", \"classic\" or \"partitioned\""
+                "field `variant` is \"blocked\", which only fn `fpr` accepts; for this fn it must be \"standard\", \"classic\" or \"partitioned\""
                     .to_owned(),
             );
         }
         name.parse().map_err(|_| format!("field `variant` is \"{name}\", but must be \"standard\", \"classic\" or \"partitioned\""))
     }
 
-    /// A field that must be an array, each of whose elements is read by `read`.
+    /// Returns the elements of a field that must be an array; `read` converts each element.
     pub(super) fn list<T>(&mut self, name: &str, read: impl Fn(&Value) -> Option<T>, expected: &str) -> Result<Vec<T>, String> {
         let value = self.take(name)?;
         let items = match &value {
@@ -78,13 +78,13 @@ impl Query {
 
     pub(super) fn finish(&self) -> Result<(), String> {
         match self.fields.keys().next() {
-            Some(name) => Err(format!("field `{name}` is unknown here")),
+            Some(name) => Err(format!("field `{name}` is not known to this fn; remove it, or correct its name")),
             None => Ok(()),
         }
     }
 }
 
-/// A value in the form in which messages show it.
+/// Formats a value for a message.
 pub(super) fn brief(value: &Value) -> String {
     let text = value.to_string();
     match text.char_indices().nth(60) {

@@ -143,7 +143,7 @@ pub(super) fn bits_estimate(query: &mut Query) -> Result<Answer, String> {
 }
 
 /// The mean and the variance of the number of hits are exact. For a quantile, the answer gives the
-/// proven upper end of its bracket, which is the quantile itself if both ends are equal.
+/// upper end of its proven bracket; if both ends are equal, this is the exact quantile.
 pub(super) fn hits(query: &mut Query) -> Result<Answer, String> {
     let (variant, bits, items, probes, queries) =
         (query.variant()?, query.whole("bits")?, query.whole("items")?, query.probes()?, query.whole("queries")?);

@@ -5,7 +5,8 @@ use serde_json::Value;
 use truebloom_math::law::{Double, Offsets, PartitionDouble, Step};
 use truebloom_math::{Law, SchemeId};
 
-/// The law of a query's `scheme` or `offsets`, with its `bits` (or `slice_bits`) and `probes`.
+/// Returns the rate law of a query's `scheme` or `offsets`, with its `bits` (or `slice_bits`) and
+/// `probes`.
 pub(super) fn law(query: &mut Query) -> Result<Box<dyn Law>, String> {
     if query.fields.contains_key("offsets") {
         return own_offsets(query);
@@ -19,8 +20,8 @@ pub(super) fn law(query: &mut Query) -> Result<Box<dyn Law>, String> {
     scheme.law(bits, probes).map_err(explain)
 }
 
-/// The law of plain double hashing extended by `offsets`; `scheme`, if given, says whether h2 may
-/// be 0.
+/// Returns the rate law of plain double hashing with `offsets` added; `scheme`, if given, says
+/// whether h2 may be 0.
 fn own_offsets(query: &mut Query) -> Result<Box<dyn Law>, String> {
     let offsets = query.list("offsets", Value::as_i64, "whole numbers, one for each probe")?;
     let step = match query.fields.contains_key("scheme").then(|| query.text("scheme")).transpose()?.as_deref() {

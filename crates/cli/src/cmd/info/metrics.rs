@@ -1,31 +1,96 @@
-//! Filters as metrics, in the text format of Prometheus.
+//! Filters and states of `dedup` as metrics, in the text format of Prometheus.
 
-use crate::held::Looked;
+use crate::cmd::dedup::{self, State};
+use crate::failure::Failure;
+use crate::held::{Held, Looked, format_error, look_at};
+use crate::report::CONFIDENCE;
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use truebloom::FormatError;
+use truebloom::recycling::WrongDrops;
 
-/// A number that describes a filter: its name, its meaning, and a function that computes it, or
-/// returns `None` if the filter has no such number.
-type Metric = (&'static str, &'static str, fn(&Looked) -> Option<f64>);
+/// What metrics describe.
+pub(super) enum Subject {
+    Filter(Looked),
+    State(State, Option<WrongDrops>),
+}
 
-const METRICS: [Metric; 7] = [
-    ("truebloom_fill_ratio", "Share of the bits that are set.", |filter| Some(filter.ones() as f64 / filter.bits() as f64)),
-    ("truebloom_false_positive_rate", "Upper bound on the false-positive rate now.", |filter| Some(filter.fpr().upper)),
-    ("truebloom_asked_rate", "Requested rate.", |filter| filter.rate().map(|rate| rate.to_f64())),
-    ("truebloom_offered_keys", "Keys inserted, repeats included.", |filter| Some(filter.offered() as f64)),
-    ("truebloom_items", "Lower bound on the distinct items inserted.", |filter| Some(filter.changed() as f64)),
-    ("truebloom_capacity_items", "Distinct items planned for.", |filter| filter.capacity().map(|items| items as f64)),
-    ("truebloom_items_left", "Distinct items that still fit the plan; negative if there are too many.", |filter| {
-        filter.capacity().map(|items| items as f64 - filter.changed() as f64)
+use Subject::{Filter, State as OfState};
+
+impl Subject {
+    pub(super) fn open(name: &Path, bytes: Held) -> Result<Subject, Failure> {
+        let fail = |cause| Failure::from(format_error(name, cause));
+        match look_at(bytes.clone()) {
+            Err(FormatError::Kind { found }) if dedup::is_state(found) => {
+                let state = State::present(bytes.as_ref()).map_err(fail)?;
+                let lost = state.wrong_drops(CONFIDENCE)?;
+                Ok(OfState(state, lost))
+            }
+            filter => filter.map(Filter).map_err(fail),
+        }
+    }
+
+    /// A number of a filter.
+    fn filter(&self, of: impl FnOnce(&Looked) -> Option<f64>) -> Option<f64> {
+        if let Filter(filter) = self { of(filter) } else { None }
+    }
+
+    /// A number of a state.
+    fn state(&self, of: impl FnOnce(&State, &Option<WrongDrops>) -> Option<f64>) -> Option<f64> {
+        if let OfState(state, lost) = self { of(state, lost) } else { None }
+    }
+
+    fn rate(&self) -> f64 {
+        match self {
+            Filter(filter) => filter.fpr().upper,
+            OfState(state, _) => state.fpr(),
+        }
+    }
+
+    fn offered(&self) -> u64 {
+        match self {
+            Filter(filter) => filter.offered(),
+            OfState(state, _) => state.stats().offered,
+        }
+    }
+}
+
+/// A number that describes a filter or a state: its name, its meaning, and a function that computes
+/// it, or returns `None` if there is no such number.
+type Metric = (&'static str, &'static str, fn(&Subject) -> Option<f64>);
+
+const METRICS: [Metric; 11] = [
+    ("truebloom_fill_ratio", "Share of the bits that are set.", |subject| {
+        subject.filter(|filter| Some(filter.ones() as f64 / filter.bits() as f64))
+    }),
+    ("truebloom_false_positive_rate", "Upper bound on the false-positive rate now.", |subject| Some(subject.rate())),
+    ("truebloom_asked_rate", "Requested rate.", |subject| subject.filter(|filter| filter.rate().map(|rate| rate.to_f64()))),
+    ("truebloom_offered_keys", "Keys inserted, repeats included.", |subject| Some(subject.offered() as f64)),
+    ("truebloom_items", "Lower bound on the distinct items inserted.", |subject| subject.filter(|filter| Some(filter.changed() as f64))),
+    ("truebloom_capacity_items", "Distinct items planned for.", |subject| {
+        subject.filter(|filter| filter.capacity().map(|items| items as f64))
+    }),
+    ("truebloom_items_left", "Distinct items that still fit the plan; negative if there are too many.", |subject| {
+        subject.filter(|filter| filter.capacity().map(|items| items as f64 - filter.changed() as f64))
+    }),
+    ("truebloom_kept_keys", "Keys of a dedup state that were new.", |subject| subject.state(|state, _| Some(state.stats().new as f64))),
+    ("truebloom_cycles", "How often a dedup state has forgotten its older keys.", |subject| {
+        subject.state(|state, _| Some(state.stats().cycles as f64))
+    }),
+    ("truebloom_cycles_by_fill", "How often it did so because it was full.", |subject| {
+        subject.state(|state, _| Some(state.stats().by_fill as f64))
+    }),
+    ("truebloom_lost_keys", "Upper bound (99.9999% confidence) on the new keys that a dedup state has dropped.", |subject| {
+        subject.state(|_, lost| lost.map(|lost| lost.at_most as f64))
     }),
 ];
 
-/// All metrics of all filters: each metric is described once and has one line for each filter.
-pub(super) fn text(filters: &[(PathBuf, Looked)]) -> String {
+/// All metrics of all files: each metric is described once and has one line for each file.
+pub(super) fn text(subjects: &[(PathBuf, Subject)]) -> String {
     let mut text = String::new();
     for (name, help, of) in METRICS {
         let values: Vec<(String, f64)> =
-            filters.iter().filter_map(|(path, filter)| Some((escaped(&path.display().to_string()), of(filter)?))).collect();
+            subjects.iter().filter_map(|(path, subject)| Some((escaped(&path.display().to_string()), of(subject)?))).collect();
         if values.is_empty() {
             continue;
         }
@@ -38,7 +103,7 @@ pub(super) fn text(filters: &[(PathBuf, Looked)]) -> String {
     text
 }
 
-/// A label's value, in which three characters must be escaped.
+/// Escapes the three characters that a label's value must not contain unescaped.
 fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }

@@ -30,7 +30,8 @@ pub(crate) struct Args {
     #[arg(value_name = "FILTER", required = true)]
     filters: Vec<PathBuf>,
 
-    /// Print fill, rate and remaining items as metrics in the format of Prometheus
+    /// Print metrics in the format of Prometheus: fill, rate and remaining items of filters; for
+    /// states of `dedup`, the lines kept and lost, and how often it has forgotten the older lines
     #[arg(long, conflicts_with_all = ["json", "csv"])]
     metrics: bool,
 
@@ -42,10 +43,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     if args.metrics {
         let look = |path: &PathBuf| {
             let (name, bytes) = (name(path), Held::open_input(path)?);
-            held::look_at(bytes).map(|filter| (name.to_owned(), filter)).map_err(|cause| Failure::from(held::format_error(name, cause)))
+            metrics::Subject::open(name, bytes).map(|subject| (name.to_owned(), subject))
         };
-        let filters = args.filters.iter().map(look).collect::<Result<Vec<_>, Failure>>()?;
-        crate::output::stdout().write_all(metrics::text(&filters).as_bytes())?;
+        let subjects = args.filters.iter().map(look).collect::<Result<Vec<_>, Failure>>()?;
+        crate::output::stdout().write_all(metrics::text(&subjects).as_bytes())?;
         return Ok(ExitCode::SUCCESS);
     }
     let format = args.format.format();
@@ -171,7 +172,7 @@ fn report(filter: &Looked) -> Result<Report, Failure> {
     Ok(report)
 }
 
-/// This filter's rate, as precisely as its fill determines it.
+/// Describes the filter's current rate, as precisely as the number of set bits determines it.
 pub(crate) fn rate_now(filter: &AnyFilter<impl Counted>) -> Result<String, Failure> {
     let now = filter.fpr();
     if filter.fill_tells_rate() {
@@ -185,8 +186,8 @@ pub(crate) fn rate_now(filter: &AnyFilter<impl Counted>) -> Result<String, Failu
 }
 
 /// Adds the share of all filters with the same number of items that are less full than this one.
-/// Adds nothing if only bounds on the number of items are known, or if the fill of the scheme has
-/// another distribution.
+/// Adds nothing if the number of items is known only within bounds, or if the scheme's fill has a
+/// different distribution.
 pub(crate) fn add_place(report: &mut Report, filter: &AnyFilter<impl Counted>) {
     // Fewer items than offered keys prove that keys were repeated. More items than offered keys
     // prove that keys were withheld.

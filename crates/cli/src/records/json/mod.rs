@@ -20,7 +20,7 @@ pub(crate) struct Path(Vec<String>);
 impl std::str::FromStr for Path {
     type Err = String;
 
-    /// Parses `.a.b`; a name that contains dots is written in quotes, as in `.a."b.c"`.
+    /// Parses `.a.b`; a name that contains dots or is empty is written in quotes, as in `.a."b.c"`.
     fn from_str(text: &str) -> Result<Path, String> {
         let wrong = || format!("`{text}` is not a path to a JSON member; write it as .name, .outer.inner or .\"with.dot\"");
         let mut names = Vec::new();
@@ -30,7 +30,7 @@ impl std::str::FromStr for Path {
                 Some(quoted) => quoted.split_once('"').ok_or_else(wrong)?,
                 None => rest.split_at(rest.find('.').unwrap_or(rest.len())),
             };
-            if name.is_empty() {
+            if name.is_empty() && !rest.starts_with('"') {
                 return Err(wrong());
             }
             names.push(name.to_owned());
@@ -44,7 +44,9 @@ impl std::str::FromStr for Path {
 
 impl fmt::Display for Path {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|name| if name.contains('.') { write!(f, ".\"{name}\"") } else { write!(f, ".{name}") })
+        self.0
+            .iter()
+            .try_for_each(|name| if name.contains('.') || name.is_empty() { write!(f, ".\"{name}\"") } else { write!(f, ".{name}") })
     }
 }
 

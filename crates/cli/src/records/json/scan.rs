@@ -1,20 +1,21 @@
-//! The fast path to a member of a JSON text: every byte is looked at once, and nothing is built.
+//! The fast path to a member of a JSON text, which examines every byte only once and builds no
+//! values.
 //!
 //! The fast path answers only if the text is complete and written as programs usually write JSON.
 //! In all other cases (an error, escapes in a name on the path, a value that cannot be a key,
-//! nesting beyond [`DEEPEST`]), it gives no answer. Then the general reader decides what is wrong
-//! and words the message.
+//! nesting beyond [`DEEPEST`]), it gives no answer. The general reader then finds the problem and
+//! writes the message.
 //!
 //! Most functions are named after an element of JSON. Such a function takes the text that begins
 //! with this element, and returns the text after the element, or `None` if it has no answer.
 
 use crate::records::near;
 
-/// The depth up to which nested objects and lists are followed.
+/// The largest depth of nested objects and lists for which the fast path gives an answer.
 const DEEPEST: usize = 64;
 
 /// The string, number or truth value at the end of this path; if a name is repeated, the last one
-/// counts. The records of an input share one `order`.
+/// counts. Pass the same `order` for all records of an input.
 pub(super) fn find<'t>(text: &'t [u8], path: &[String], order: &mut Order) -> Option<Value<'t>> {
     // Checked once for all names and values: text that is not UTF-8 may be an error.
     if !near::is_ascii(text) && std::str::from_utf8(text).is_err() {
@@ -27,7 +28,7 @@ pub(super) fn find<'t>(text: &'t [u8], path: &[String], order: &mut Order) -> Op
 /// A value that may be a key.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Value<'t> {
-    /// The value as it is written, including the quotes of a string. It is valid UTF-8.
+    /// The value as it is written, including the quotes of a string. The text is valid UTF-8.
     pub(super) raw: &'t [u8],
     pub(super) has_escapes: bool,
 }
@@ -40,8 +41,8 @@ pub(super) struct Order([Before; 16]);
 /// The text before a value: `{` or a comma, and the name with its colon.
 #[derive(Clone, Copy, Debug, Default)]
 struct Before {
-    /// The bytes of the text, a mask of their bits, and their number. If the number is 0, nothing
-    /// is known.
+    /// The bytes of the text, a mask for these bytes, and their number. The number is 0 while the
+    /// text is unknown.
     bytes: u128,
     mask: u128,
     length: usize,
@@ -208,7 +209,7 @@ fn number(text: &[u8]) -> Option<&[u8]> {
     Some(rest)
 }
 
-/// The text after its first digits, of which there must be at least one.
+/// Returns the text after the digits at its beginning; at least one digit is required.
 #[inline(always)]
 fn digits(text: &[u8]) -> Option<&[u8]> {
     text.split_at_checked(near::digits(text)).filter(|(digits, _)| !digits.is_empty()).map(|(_, rest)| rest)

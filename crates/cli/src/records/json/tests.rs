@@ -109,8 +109,8 @@ impl Draw {
     }
 }
 
-/// Every answer of the fast path equals that of the general reader; and it does answer almost all
-/// texts that have a key and no escapes.
+/// If the fast path answers, its answer equals that of the general reader; and it answers nearly
+/// all texts that have a key and no escapes.
 #[test]
 fn the_short_way_is_the_long_way() {
     let (mut draw, mut answered, mut keys) = (Draw(7), 0, 0);
@@ -136,7 +136,8 @@ fn the_short_way_is_the_long_way() {
     assert!(keys > 500 && 10 * answered > 9 * keys, "{answered} of {keys}");
 }
 
-/// The text before the last record's values is compared in full, and leads to the same value.
+/// Records with the same beginning as the last one are read correctly, even if one byte of them was
+/// changed.
 #[test]
 fn records_with_the_names_of_the_last_one() {
     let path: Path = ".url".parse().expect("a path");

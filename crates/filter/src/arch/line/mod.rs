@@ -24,11 +24,11 @@ pub(crate) const PROBES_A_WORD: u32 = 64 / POSITION_BITS;
 /// The number of bits in a line.
 pub(crate) const LINE_BITS: u64 = 512;
 
-/// A cache line. Its bit i is bit i mod 64 of word i / 64.
+/// A cache line. Bit i of a line is bit i mod 64 of word i / 64.
 pub(crate) type Line<W = u64> = [W; 8];
 
-/// For each number of probes per word, the shifts by which the lanes of a kernel get their
-/// positions from the word. Lanes without a probe repeat the first position.
+/// The shifts with which the lanes of a kernel extract their positions from a word, for each number
+/// of probes per word. Lanes without a probe repeat the first position.
 #[cfg(all(target_arch = "x86_64", feature = "simd"))]
 const SHIFTS: [Line; PROBES_A_WORD as usize + 1] = {
     let mut shifts = [[0; 8]; PROBES_A_WORD as usize + 1];
@@ -72,7 +72,8 @@ impl Level {
 }
 
 /// Whether the processor has three parts of AVX-512: the foundation (F), 64-bit multiplication
-/// (DQ), and shorter vectors (VL). All processors with AVX-512 have these, except accelerators.
+/// (DQ), and shorter vectors (VL). All processors with AVX-512, except accelerators, have these
+/// three parts.
 #[cfg(all(target_arch = "x86_64", feature = "simd"))]
 fn has_avx512() -> bool {
     is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq") && is_x86_feature_detected!("avx512vl")
@@ -113,8 +114,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) words: &'a [Lanes],
     /// The number of keys in the group.
     pub(crate) count: usize,
-    /// Lines to prefetch meanwhile, one for each key. If all were requested at once, they would
-    /// have to wait for each other.
+    /// Lines to prefetch during the lookup, one for each key. Requesting all lines at once would
+    /// make the requests wait for each other.
     pub(crate) ahead: &'a Lanes,
 }
 
@@ -132,7 +133,8 @@ pub(crate) fn contains_group<W: Word>(level: Level, lines: &[Line<W>], asked: As
     }
 }
 
-/// Sets the first `probes` (at most fourteen) positions of two words; returns whether any was 0.
+/// Sets the first `probes` (at most fourteen) positions of two words; returns true if at least one
+/// of these bits was 0.
 #[inline(always)]
 pub(crate) fn set<W: Word>(level: Level, line: &mut Line<W>, first: u64, second: u64, probes: u32) -> bool {
     match level {
@@ -155,7 +157,8 @@ pub(crate) fn insert_group<W: Word>(level: Level, lines: &mut [Line<W>], asked: 
     }
 }
 
-/// Sets the first `probes` positions of the words that `next` returns; returns whether any was 0.
+/// Sets the first `probes` positions of the words that `next` returns; returns true if at least one
+/// of these bits was 0.
 #[inline(always)]
 pub(crate) fn insert<L>(set: impl Fn(&mut L, u64, u64, u32) -> bool, line: &mut L, mut next: impl FnMut() -> u64, mut probes: u32) -> bool {
     let mut new = false;
@@ -185,9 +188,9 @@ pub(crate) fn all_set(has: impl Fn(u64, u32) -> bool, mut next: impl FnMut() -> 
     }
 }
 
-/// Looks up a group of keys with the kernel `has`. If a line is beyond the end, the answer is no;
-/// no scheme has such lines. This function is inlined, so that it is compiled with the instructions
-/// of its caller.
+/// Looks up a group of keys with the kernel `has`. A key whose line is beyond the end counts as not
+/// contained, but no scheme has such lines. This function is inlined, so that it is compiled with
+/// the instructions of its caller.
 #[inline(always)]
 fn each_key<W: Word>(has: impl Fn(&Line<W>, u64, u32) -> bool + Copy, lines: &[Line<W>], asked: Asked<'_>, probes: u32) -> u32 {
     let Some((first, more)) = asked.words.split_first() else { return 0 };
@@ -222,8 +225,8 @@ fn each_key<W: Word>(has: impl Fn(&Line<W>, u64, u32) -> bool + Copy, lines: &[L
     contained
 }
 
-/// Inserts a group of keys with the kernel `set`. If a line is beyond the end, nothing is set; no
-/// scheme has such lines.
+/// Inserts a group of keys with the kernel `set`. A key whose line is beyond the end is not
+/// inserted, but no scheme has such lines.
 #[inline(always)]
 fn set_each_key<W: Word>(
     set: impl Fn(&mut Line<W>, u64, u64, u32) -> bool + Copy,

@@ -19,8 +19,8 @@ pub(super) fn contains<W: Word>(line: &Line<W>, word: u64, probes: u32) -> bool 
     has(line, word, probes)
 }
 
-/// Sets the first `probes` (at most fourteen) positions of the two words; returns whether any of
-/// them was 0.
+/// Sets the first `probes` (at most fourteen) positions of the two words; returns true if at least
+/// one of these bits was 0.
 #[inline(always)]
 pub(super) fn set<W: Word>(line: &mut Line<W>, first: u64, second: u64, probes: u32) -> bool {
     let of_second = probes.saturating_sub(PROBES_A_WORD);

@@ -1,4 +1,5 @@
-//! Claims: of all threads that offer a key, exactly one learns that it was new.
+//! Claims: when several threads claim the same key, exactly one of them learns that the key was
+//! new.
 
 use super::AtomicFilterOf;
 use crate::hash::{KeyHash, KeyHasher};
@@ -34,8 +35,8 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
     /// false positive at that moment, no thread gets true.
     ///
     /// If the key is not contained yet, the call takes one of 64 locks, selected by the key's hash.
-    /// If it is already contained, the call takes no lock. Claims exclude only other claims: a
-    /// thread that offers the same key with [`insert`](Self::insert) may also get true.
+    /// If the key is already contained, the call takes no lock. Only calls of `claim` exclude each
+    /// other. A thread that calls [`insert`](Self::insert) with the same key may also get true.
     ///
     /// ```
     /// use std::sync::atomic::{AtomicU32, Ordering};

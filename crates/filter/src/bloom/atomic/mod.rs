@@ -23,12 +23,14 @@ use truebloom_math::{Plan, Rate};
 /// turned into a [`FilterOf`].
 ///
 /// # What threads see
-/// * A key is contained for the thread that inserted it, and for every thread that synchronizes
-///   with this thread afterwards, by a join, a channel, or a lock. Before that, another thread may
-///   see only some of the key's bits and answer no.
+/// * A thread always sees the keys that it inserted. Another thread sees such a key once it has
+///   synchronized with the inserting thread after the insertion, by a join, a channel, or a lock.
+///   Without this synchronization, the other thread may see only some of the key's bits, and its
+///   lookup may return false.
 /// * When several threads insert the same new key at the same time, *at least one* of them gets
-///   true, and several may. The bits of a key are set one after the other, and each bit is new to
-///   exactly one thread. If exactly one thread must get true, use [`claim`](Self::claim).
+///   true, and several may. A key's bits are set one after the other, so two threads can each be
+///   the first to set some of them. If exactly one thread must get true, use
+///   [`claim`](Self::claim).
 /// * The final bits do not depend on the order of the insertions.
 ///
 /// ```
@@ -47,13 +49,13 @@ use truebloom_math::{Plan, Rate};
 /// ```
 pub struct AtomicFilterOf<S: Scheme, H: KeyHasher = PortableHasher> {
     bits: AtomicBits,
-    /// How often keys were offered.
+    /// The number of keys offered.
     offered: Tally,
     #[cfg(feature = "std")]
     claims: claim::Claims,
     head: Inline<Head<S, H>>,
-    /// If the filter comes from an intersection, the number of offers that do not belong to its
-    /// keys.
+    /// The number of offers that do not count towards the filter's keys, if the filter comes from
+    /// an intersection.
     excluded: Option<u64>,
 }
 
@@ -99,7 +101,7 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
         self.head.label.text()
     }
 
-    /// How often keys were offered so far, repeats included.
+    /// The number of keys offered so far, repeats included.
     pub fn offered(&self) -> u64 {
         self.offered.get()
     }
@@ -137,9 +139,9 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
     }
 
     /// Turns this into a filter for one thread, with all keys that were inserted. The result is
-    /// marked as merged, because several calls may have reported the same key as new. So there are
-    /// only bounds on the number of distinct keys; the lower bound comes from the number of set
-    /// bits.
+    /// marked as merged, because several calls may have reported the same key as new. The exact
+    /// number of distinct keys is unknown, but bounded. The lower bound is computed from the number
+    /// of set bits.
     pub fn into_filter(self) -> FilterOf<S, H> {
         let AtomicFilterOf { bits, offered, head, excluded, .. } = self;
         filter_of(head, bits.into_words(), offered.get(), excluded)

@@ -56,17 +56,17 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
     /// ```
     ///
     /// # Errors
-    /// Returns an error if the exact rate would take too long to compute. This happens only with
+    /// Returns an error if the exact rate would take too long to compute, which happens only with
     /// hundreds of probes.
     pub fn expected_fpr(&self) -> Result<Option<Fpr>, Error> {
         self.capacity().map(|items| self.expected_fpr_at(items)).transpose()
     }
 
-    /// The expected rate with this many distinct items, as far as it is proven:
+    /// Returns the proven expected rate of the filter with `items` distinct items:
     /// [`FilterOf::expected_fpr_at`](crate::FilterOf::expected_fpr_at).
     ///
     /// # Errors
-    /// Returns an error if the exact rate would take too long to compute. This happens only with
+    /// Returns an error if the exact rate would take too long to compute, which happens only with
     /// hundreds of probes.
     pub fn expected_fpr_at(&self, items: u64) -> Result<Fpr, Error> {
         expected_at::<S, H>(self.scheme(), items)

@@ -9,15 +9,16 @@ use alloc::vec::Vec;
 use core::iter;
 
 /// Computes the difference that turns one file into another. The files are two states of one
-/// filter, and the later one may have more layers. The length of the difference is about the
-/// entropy of the new bits among the bits that were 0 before. The files may be compressed.
+/// filter, and the later one may have more layers. The difference encodes which of the unset bits
+/// were set by the update. Its length is about the entropy of this information. The files may be
+/// compressed.
 ///
-/// Bits that are no longer set are coded, too. So there is also a difference if the filter was
-/// cleared meanwhile, but it is large.
+/// The difference also encodes which bits are no longer set. If the filter was cleared between the
+/// two states, the difference is large.
 ///
 /// # Errors
 /// Returns an error if a file is truncated or damaged, or if the files differ in kind, seed, hasher
-/// or scheme. The files may differ in probes or bits only if the filter grows.
+/// or scheme. Also returns an error if the files differ in probes or bits, unless the filter grows.
 pub fn difference(old: &[u8], new: &[u8]) -> Result<Vec<u8>, FormatError> {
     let (old, new) = (plain(old)?, plain(new)?);
     let ((old_header, old_payload), (new_header, new_payload)) = (split(&old)?, split(&new)?);
@@ -47,10 +48,10 @@ pub fn difference(old: &[u8], new: &[u8]) -> Result<Vec<u8>, FormatError> {
     Ok(envelope::seal(What::Difference, &body))
 }
 
-/// Computes the later file from the earlier one and the difference. This is safe for bytes from any
-/// source. The memory needed is the length of the earlier file (expanded, if it is compressed),
-/// plus at most three times [`MOST_EXPANSION`] times the length of the difference. The three parts
-/// are for the new bits, the removed bits, and the later file.
+/// Computes the later file from the earlier one and the difference. This function is safe for bytes
+/// from any source. The memory needed is the expanded length of the earlier file, plus at most
+/// three times [`MOST_EXPANSION`] times the length of the difference. Each of the new bits, the
+/// removed bits, and the later file takes at most a third of this addition.
 ///
 /// # Errors
 /// Returns an error if the bytes are not a difference or are damaged, or if the difference was made
@@ -134,7 +135,7 @@ fn decoded(coded: &mut &[u8], bits: u64) -> Result<Vec<u8>, FormatError> {
     Ok(bytes)
 }
 
-/// Distributes collected bits to the positions where masks have ones.
+/// Places collected bits at the positions where masks have ones.
 struct Spread<'a> {
     left: core::slice::Iter<'a, u8>,
     held: u128,
@@ -161,8 +162,8 @@ impl<'a> Spread<'a> {
     }
 }
 
-/// The steps that collect the bits where a mask has ones: masks of the bits that move down by 1, by
-/// 2, by 4, and so on (Warren, *Hacker's Delight*, 7-4).
+/// Masks for the steps that collect the bits under a mask: in step i, the bits in mask i move down
+/// by `2^i` places (Warren, *Hacker's Delight*, 7-4).
 fn moves(mut mask: u64) -> [u64; 6] {
     let mut zeros_below = !mask << 1;
     core::array::from_fn(|step| {

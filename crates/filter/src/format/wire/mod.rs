@@ -5,10 +5,10 @@
 //! A filter is not queried while it is sent, so the compressed form only has to be small, not fast.
 //! The m bits of a filter are like random bits with the same share of ones (the fill), so they can
 //! be described in `m H(fill)` bits, where H is the binary entropy. Compression saves nothing if
-//! the filter is half full, and 11 of 12 bits at a fill of 1%. If two filters have the same rate,
-//! but one is sparse in memory and the other is half full, the sparse one is shorter when sent
-//! (Mitzenmacher, *Compressed Bloom filters*, 2002). Two caches that share summaries exchange
-//! differences (Fan, Cao, Almeida and Broder, *Summary cache*, 2000).
+//! the filter is half full. At a fill of 1%, it saves 11 of 12 bits. A compressed sparse filter is
+//! shorter than a half-full filter with the same rate, although it takes more memory (Mitzenmacher,
+//! *Compressed Bloom filters*, 2002). Two caches that share summaries exchange differences (Fan,
+//! Cao, Almeida and Broder, *Summary cache*, 2000).
 //!
 //! These functions work on the bytes of files of any kind. Everything that opens a file also opens
 //! a compressed one, except views, because compressed bits cannot be queried in place.
@@ -44,9 +44,9 @@ use crate::format::{FileHeader, HEADER_BYTES, check_length};
 use alloc::vec::Vec;
 use envelope::What;
 
-/// A compressed file expands to at most this many times its own length; if it would expand to more,
-/// zeros are appended to it. So expanding takes memory in proportion to the length of the
-/// compressed file, as with gzip.
+/// The largest ratio of the expanded length to the compressed length. A compressed file with a
+/// larger ratio is padded with zeros. Expanding a file therefore takes memory in proportion to its
+/// compressed length, as with gzip.
 pub const MOST_EXPANSION: u64 = 1024;
 
 /// Returns true if the bytes begin like those of a compressed file or of a difference.
@@ -59,7 +59,8 @@ pub fn is_coded(start: &[u8]) -> bool {
 /// compressed again. The memory needed is the length of the result.
 ///
 /// # Errors
-/// Returns an error if the bytes are not exactly one file, of the length that its header states.
+/// Returns an error if the bytes are not exactly one file, or if their length differs from the
+/// length in the header.
 pub fn compress(file: &[u8]) -> Result<Vec<u8>, FormatError> {
     if is_compressed(file) {
         return expand(file).and_then(|file| compress(&file));
@@ -75,8 +76,8 @@ pub fn compress(file: &[u8]) -> Result<Vec<u8>, FormatError> {
     Ok(envelope::seal(What::File, &body))
 }
 
-/// Expands a compressed file. A file that is not compressed is copied. This is safe for bytes from
-/// any source: it needs at most [`MOST_EXPANSION`] times as much memory as the bytes.
+/// Expands a compressed file. A file that is not compressed is copied. This function is safe for
+/// bytes from any source: it needs at most [`MOST_EXPANSION`] times as much memory as the bytes.
 ///
 /// # Errors
 /// Returns an error if the bytes are not exactly one file, if the file is damaged, or if the memory

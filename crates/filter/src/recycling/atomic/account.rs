@@ -59,8 +59,9 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
     }
 
     /// The present rate: the probability that a key is reported as seen although it was never
-    /// offered, for keys chosen without knowing the seed. The time is constant, except with two
-    /// phases of [one seed](crate::recycling::Seeds::Kept), where it is linear in the bits.
+    /// offered, for keys chosen without knowing the seed. With two phases of [one
+    /// seed](crate::recycling::Seeds::Kept), the time is linear in the number of bits. Otherwise,
+    /// the time is constant.
     pub fn fpr(&self) -> f64 {
         let state = self.state();
         let (active, frozen) = (&state.active, state.frozen.as_ref());

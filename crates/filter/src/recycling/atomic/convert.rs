@@ -18,18 +18,18 @@ use std::sync::PoisonError;
 
 impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
     /// A copy of the filter as it is now, to save or inspect it while threads go on offering items.
-    /// The time is linear in the number of bits. Meanwhile, other threads can offer and query
-    /// items. But a recycle must wait until the copy is complete, and then all other calls wait for
-    /// the recycle.
+    /// The time is linear in the number of bits. During the copy, other threads can offer and query
+    /// items. If a recycle becomes due during the copy, it waits until the copy is complete, and
+    /// all other calls wait for the recycle.
     ///
     /// # What it remembers
     /// * The snapshot has every item whose offer finished before this thread synchronized with it
     ///   (by a join, a channel or a lock), unless a recycle has forgotten the item.
-    /// * If an item is being offered meanwhile, the copy may have all of its bits, some or none. So
-    ///   the copy may answer "new" when such an item is offered again.
-    /// * If the active phase is full but not recycled yet, the snapshot has the state after the
-    ///   recycle. With one phase, this snapshot is empty; with two phases, it remembers the full
-    ///   phase.
+    /// * If an item is being offered during the copy, the copy may have all, some or none of the
+    ///   item's bits. If such an item is later offered to the copy, the answer may be "new".
+    /// * If a recycle of the active phase is due but has not started, the snapshot has the state
+    ///   after this recycle. With one phase, such a snapshot is empty. With two phases, it
+    ///   remembers the items of the full phase.
     ///
     /// The snapshot behaves like any other [`RecyclingFilter`], except for values that depend on
     /// its history: [`Stats::offered`] counts only offers that set a bit, and there is no bound on
@@ -90,9 +90,9 @@ impl<H: KeyHasher, S: FillScheme> TryFrom<RecyclingFilter<H, S>> for AtomicRecyc
     }
 }
 
-/// Turns a filter that threads have shared into a filter for one thread. Its counts may not agree
-/// exactly with its bits, because an item sets its bits before it is counted, and other threads may
-/// see both changes in any order. So the counts are adjusted.
+/// Turns a filter that threads have shared into a filter for one thread. The counts of a shared
+/// filter may not agree exactly with its bits, because an item sets its bits before it is counted,
+/// and other threads may see both changes in any order. So the counts are adjusted.
 fn plain<H: KeyHasher, S: FillScheme>(mut filter: RecyclingFilter<H, S>) -> RecyclingFilter<H, S> {
     let (policy, memory, counts) = (filter.policy, &filter.memory, filter.counts);
     // Every item has set 1 to k bits.

@@ -29,13 +29,13 @@ use std::sync::PoisonError;
 /// * There are no false negatives: once [`check_and_insert`](Self::check_and_insert) of an item has
 ///   returned, every later call recognises the item until a recycle forgets it.
 /// * When several threads offer the same new item at the same time, *at least one* of them gets
-///   [`Seen::New`], unless the item is a false positive. Several may get it, because each of them
-///   may set some of the bits. If exactly one thread must get it, use a [`RecyclingFilter`] behind
-///   a lock.
+///   [`Seen::New`], unless the item is a false positive. Several threads may get [`Seen::New`],
+///   because each of them may set some of the item's bits. If exactly one thread must get
+///   [`Seen::New`], use a [`RecyclingFilter`] behind a lock.
 /// * When more than [`sigma`](Policy::sigma) bits are set, the filter recycles once, however many
-///   threads notice it. Until the recycle has the lock, every other thread may set up to k more
-///   bits. So the worst rate is the rate with `sigma + k (threads - 1)` set bits. An item that
-///   triggers a recycle belongs to the phase that it overfilled.
+///   threads notice it. Until the recycling thread holds the lock, every other thread may set up to
+///   k more bits. The worst rate is therefore the rate with `sigma + k (threads - 1)` set bits. The
+///   item that triggers a recycle belongs to the phase that ends.
 /// * There is no bound on [wrong drops](RecyclingFilter::wrong_drops), because the fill at the
 ///   moment of an offer depends on the order in which the threads run.
 ///
@@ -88,10 +88,10 @@ impl AtomicRecyclingFilter {
     /// Like [`RecyclingFilter::new`], for a filter that threads share.
     ///
     /// # Errors
-    /// Returns the same errors as [`RecyclingFilter::new`]. A policy with an age is also an error;
-    /// use your own clock instead, and call [`recycle`](Self::recycle). A policy that excludes
-    /// triggers is an error, because their bits could not be distinguished from bits that other
-    /// threads set.
+    /// Returns the same errors as [`RecyclingFilter::new`]. Also returns an error if the policy has
+    /// an age; use your own clock instead, and call [`recycle`](Self::recycle). Also returns an
+    /// error if the policy excludes the triggering item. The bits that this item set could not be
+    /// distinguished from bits that other threads set.
     #[cfg(feature = "random")]
     pub fn new(bits: u64, probes: u32, policy: Policy) -> Result<AtomicRecyclingFilter, BuildError> {
         AtomicRecyclingFilter::with_hasher(bits, probes, policy, PortableHasher::random()?)
@@ -186,8 +186,8 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
         ones > self.policy.sigma || self.policy.insertions.is_some_and(|most| items >= most)
     }
 
-    /// Ends this cycle, unless another thread already has: a second recycle would forget a phase
-    /// that must be remembered.
+    /// Ends this cycle, unless another thread has already ended it, because a second recycle would
+    /// forget a phase that must be remembered.
     fn recycle_once(&self, cycle: u64, trigger: Option<KeyHash>) {
         let mut state = self.phases.write().unwrap_or_else(PoisonError::into_inner);
         if state.counts.cycles != cycle {

@@ -52,8 +52,8 @@ fn at_least_one_is_told_new_and_the_set_bits_are_counted_once() {
     });
 }
 
-/// If the items of both threads overfill the phase, there is one recycle. With two phases, it
-/// forgets no item.
+/// When the items of two threads together fill the phase beyond its limit, the filter recycles
+/// once. With two phases, it forgets no item.
 #[test]
 fn an_overfilled_phase_is_recycled_once_and_stays_remembered() {
     let [first, second, third] = hashes();

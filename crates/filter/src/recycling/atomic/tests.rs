@@ -43,7 +43,7 @@ fn policies() -> [Policy; 4] {
 }
 
 /// A shared filter that is saved to a file in the middle of a cycle, opened and shared again
-/// continues in the same state. Such a filter reports no values that depend on the history of its
+/// continues in the same state. The result reports no values that depend on the history of its
 /// items.
 #[test]
 fn a_snapshot_that_is_saved_and_shared_again_goes_on() {

@@ -4,7 +4,8 @@ use super::progression::progression_scheme;
 
 progression_scheme! {
     /// The positions are `h1 + i h2 + i^3` modulo the bits (Kirsch and Mitzenmacher, section 5.2);
-    /// h2 may be 0. Equal pairs of h1 and h2 still raise the rate. Hardly any of the other
-    /// coincidences of [`Double`](super::Double) remain.
+    /// h2 may be 0. Two keys with equal h1 and equal h2 still have equal positions, which raises
+    /// the rate. Other coincidences of positions that occur with [`Double`](super::Double) are very
+    /// rare with this scheme.
     Cube, 0, [1, 6, 6], Any, Cube
 }

@@ -6,15 +6,15 @@ progression_scheme! {
     /// Double hashing: the positions are `h1 + i h2` modulo the bits, where h1 and h2 are uniform
     /// and independent; h2 may be 0.
     ///
-    /// Double hashing saves a few instructions per probe. But because only two hashes distinguish
-    /// keys, the rate cannot fall below about 6n/m^2, or more if m has small divisors. The number
-    /// of set bits does not determine the rate. Use this scheme for comparison, or with a plan that
-    /// accounts for this floor.
+    /// Double hashing saves a few instructions per probe. The rate cannot fall below about 6n/m^2,
+    /// because only two hashes distinguish keys. This limit is higher if m has small divisors. The
+    /// number of set bits does not determine the rate. Use this scheme for comparison, or with a
+    /// plan that accounts for the limit.
     Double, 0, [0, 0, 0], Any, Linear
 }
 
 progression_scheme! {
-    /// Like [`Double`], with h2 uniform from 1 to m - 1, so that no key has all its probes at one
-    /// position. This scheme needs at least 2 bits.
+    /// Like [`Double`], but h2 is uniform from 1 to m - 1. Therefore, no key has all its probes at
+    /// one position. This scheme needs at least 2 bits.
     DoubleNonzero, 1, [0, 0, 0], NonZero, Linear
 }

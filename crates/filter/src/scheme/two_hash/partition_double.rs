@@ -22,8 +22,8 @@ pub struct PartitionDouble {
 }
 
 impl PartitionDouble {
-    /// The positions of a key with these residues, after reducing the residues modulo the bits of a
-    /// slice.
+    /// The positions of a key with these two residues. The residues are first reduced modulo the
+    /// number of bits of a slice.
     #[inline]
     pub fn of_residues(&self, h1: u64, h2: u64) -> impl Iterator<Item = u64> {
         self.in_slices((h1 % self.slice, h2 % self.slice))

@@ -7,8 +7,8 @@ use crate::scheme::WordStream;
 /// polynomial of degree at most 3.
 ///
 /// Each step adds the first difference to the position, the second difference to the first, and the
-/// third to the second. So no step needs a multiplication, or a division by 6, which is impossible
-/// modulo an even m.
+/// third to the second. A step therefore needs no multiplication. It also needs no division by 6,
+/// which is impossible modulo an even m.
 #[derive(Clone, Debug)]
 pub struct Progression {
     position: u64,
@@ -77,8 +77,8 @@ macro_rules! progression_scheme {
         }
 
         impl $name {
-            /// The positions of a key with these residues, after reducing the residues modulo the
-            /// bits.
+            /// The positions of a key with these two residues. The residues are first reduced
+            /// modulo the number of bits.
             #[inline]
             pub fn of_residues(&self, h1: u64, h2: u64) -> $crate::scheme::Progression {
                 $crate::scheme::Progression::new(self.bits, self.probes, (h1 % self.bits, h2 % self.bits), $differences)

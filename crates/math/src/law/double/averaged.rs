@@ -1,14 +1,15 @@
-//! A proven bracket for any offsets and any m. The bracket uses averages over the query's h2
-//! instead of classes of queries.
+//! A proven bracket of the rate for any offsets and any m. The queries are not divided into
+//! classes: the bracket uses averages over the query's h2.
 //!
 //! For every query, at most `K2 = C(k, 2) sum over j != j' of gcd(j' - j, m)` pairs of hashes hit
-//! two or more of its positions. The reason is that for each two positions and each two probes, at
-//! most `gcd(j' - j, m)` values of the item's h2 fit. So items that hit at most two positions are
-//! bounded as in [`super::bracket`], in the same way for all queries. An item that hits s >= 3
-//! positions is counted through its C(s, 3) triples. The pair that equals the query's own is
-//! counted exactly. For all other pairs, the mean number of triples over the queries is used. This
-//! mean counts the solutions of two equations in two unknowns. The count is exact if the equations
-//! are dependent. Otherwise the size of their kernel bounds it.
+//! two or more of its positions. For two given positions and two given probes, at most
+//! `gcd(j' - j, m)` values of the item's h2 make the probes hit these positions. So items that hit
+//! at most two positions are bounded as in [`super::bracket`], in the same way for all queries. An
+//! item that hits s >= 3 positions is counted by its C(s, 3) triples of positions. The hash pair
+//! that equals the query's own pair is counted exactly. For all other pairs, the bracket uses the
+//! mean number of triples over the queries. Computing this mean requires the number of solutions of
+//! two equations in two unknowns. The number of solutions is exact if the equations are dependent.
+//! If they are independent, the size of the kernel of the equations is an upper bound.
 
 use super::bracket::{Cover, Hits, MOST_SEVERAL, ROUNDING};
 use super::collisions::{hits_of_one, offsets, repeating};
@@ -27,7 +28,7 @@ pub(super) fn rate(law: &Double, items: u64) -> Result<Option<Fpr>> {
     }
     // Estimates the work of counting the triples of positions that items hit.
     let probes = k as f64;
-    work::spend("a bracket of the rate of two hashes", 30.0 * probes * probes * probes * probes)?;
+    work::spend("a bracket of the rate of a two-hash scheme", 30.0 * probes * probes * probes * probes)?;
     let one = hits_of_one(law);
     // Each unordered pair of probes counts twice.
     let shared: u64 = (1..k).map(|apart| 2 * (k - apart) * gcd(apart, law.bits)).sum();
@@ -39,7 +40,7 @@ pub(super) fn rate(law: &Double, items: u64) -> Result<Option<Fpr>> {
 struct Bounds<'a> {
     law: &'a Double,
     items: u64,
-    /// The number of pairs that hit one given position.
+    /// The number of hash pairs that hit one given position.
     one: u128,
     /// The sum over j != j' of gcd(j' - j, m): an upper bound on the number of pairs that hit two
     /// given positions.
@@ -51,18 +52,18 @@ impl Bounds<'_> {
         self.items as f64 / self.law.pairs().count() as f64
     }
 
-    /// The probability that items hit every one of this many positions, if each item hits at most
-    /// one of them. `several` pairs of hashes are excluded, and each position is hit by `single`
-    /// pairs.
+    /// The probability that the items together hit all of `positions` positions, and that no item
+    /// has one of the `several` excluded hash pairs. Each position is hit by `single` pairs, and no
+    /// pair hits two positions.
     fn chance(&self, positions: usize, single: u128, several: u128, items: u64) -> Result<Fpr> {
         let hits = Hits { single: Vec::new(), several: Vec::new() };
         Cover { hits: &hits, pairs: self.law.pairs(), several }.chance(&[(positions, single)], items)
     }
 
-    /// A lower bound on the rate. It counts two cases: no item hits several positions, or exactly
-    /// one item does, and it has the query's own pair. For each position, at least
+    /// A lower bound on the rate. The bound counts two cases: no item hits several positions, or
+    /// exactly one item does, and it has the query's own pair. For each position, at least
     /// `one - (k-1) shared` pairs hit only this position. Any further pairs count as excluded, so
-    /// that the number of pairs that hit nothing is not overestimated.
+    /// that the number of pairs that hit no position is never overestimated.
     fn lower(&self) -> Result<f64> {
         let k = u128::from(self.law.probes);
         let lost = (k - 1) * u128::from(self.shared);
@@ -77,9 +78,9 @@ impl Bounds<'_> {
         Ok(none + own * (1.0 - repeating / self.law.pairs().second as f64).max(0.0))
     }
 
-    /// An upper bound on the probability that every item hits at most two of this many positions,
-    /// and that the items cover these positions. `cover[i]` is the probability that they cover i
-    /// positions if every item hits at most one.
+    /// An upper bound on the probability that the items cover all of `positions` positions while
+    /// each item hits at most two of them. `cover[i]` is the probability that the items cover i
+    /// positions if each item hits at most one.
     fn at_most_two(&self, positions: usize, cover: &[f64]) -> f64 {
         let k = f64::from(self.law.probes);
         let mean = self.share() * (k * (k - 1.0) / 2.0) * self.shared as f64;
@@ -127,8 +128,8 @@ impl Bounds<'_> {
         Ok(mean + rest * by_size[k] + self.share() * (1.0 + self.triples() * of_triple(k)))
     }
 
-    /// Counts the triples of a query's positions that a pair of hashes hits, without the query's
-    /// own pair. The result is an upper bound on the mean of this number over the queries.
+    /// An upper bound on the number of triples of positions that hash pairs hit in a query,
+    /// averaged over all queries. The query's own hash pair is not counted.
     fn triples(&self) -> f64 {
         let (k, m) = (i64::from(self.law.probes), self.law.bits);
         let f = offsets(self.law);
@@ -169,9 +170,9 @@ fn repeated_positions(law: &Double) -> Vec<(usize, usize)> {
     sizes.chunk_by(|a, b| a == b).map(|same| (same[0], same.len())).collect()
 }
 
-/// The number of solutions `L` modulo m of `u L = c1` and `v L = c2`, over all places i of the
-/// query and j of the item. The shifts (first, second) of the query and (x, y) of the item are
-/// proportional. Each solution corresponds to m pairs of steps.
+/// The number of solutions `L` modulo m of the two equations `u L = c1` and `v L = c2`, summed over
+/// all positions i of the query and j of the item. The shifts `(first, second)` of the query are
+/// proportional to the shifts `(x, y)` of the item. Each solution corresponds to m pairs of steps.
 fn dependent((first, second): (i64, i64), (x, y): (i64, i64), k: i64, m: u64, f: &[u64]) -> u64 {
     // (first, x) = u (a, b) and (second, y) = v (a, b) with coprime a and b, so both equations are
     // for L = a b0 - b b1.
@@ -253,8 +254,8 @@ mod tests {
         assert!(widest < 0.02);
     }
 
-    /// Most of each rate comes from items that share a run of positions with the query. So the
-    /// bracket is right only because of its term for three or more positions.
+    /// Tests the bracket where most of the rate comes from items that share a run of positions with
+    /// the query. Without its term for three or more positions, the bracket would be wrong.
     #[test]
     fn brackets_contain_rates_that_longer_stretches_make() {
         for (m, n, k) in [(10_007, 300, 10), (100_003, 1_000, 8), (1_000_003, 10_000, 12)] {
@@ -269,7 +270,8 @@ mod tests {
         }
     }
 
-    /// Compares the mean number of triples with an enumeration of the hits of every query.
+    /// Compares the bound on the mean number of triples with an enumeration of the hits of every
+    /// query.
     #[test]
     fn triples_are_bounded_from_above() {
         for (m, k) in [(31u64, 5u32), (36, 4), (101, 6), (128, 5)] {
@@ -291,8 +293,9 @@ mod tests {
         }
     }
 
-    /// For small moduli, the test goes over all pairs of steps `(b, b')`. It counts the triples of
-    /// positions of a query and an item that coincide and have proportional shifts.
+    /// Compares the count with an enumeration of all pairs of steps `(b, b')` for small moduli. The
+    /// enumeration counts triples of positions of a query and an item that coincide and have
+    /// proportional shifts.
     #[test]
     fn dependent_equations_have_the_solutions_that_are_counted() {
         for (m, k) in [(12u64, 7i64), (15, 7), (16, 9), (30, 7)] {

@@ -9,17 +9,17 @@ use crate::{Fpr, Result};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-/// The largest number of steps for enumerating the classes of short orders. This many steps take
-/// about two seconds.
+/// The largest number of steps for enumerating the classes of short orders, which take about two
+/// seconds.
 const MAX_STEPS: f64 = 5e8;
 
-/// The largest number of classes that are bracketed one by one, in some milliseconds each.
+/// The largest number of classes. Each class has its own bracket, which takes some milliseconds.
 const MOST_CLASSES: usize = 512;
 
-/// The number of steps for each class, in addition to those of its sums.
+/// The number of steps that each class costs in addition to its sums.
 const CLASS: f64 = 1e6;
 
-/// Returns `None` if there are offsets, too many positions or too many classes.
+/// Returns the bracket, or `None` if there are offsets, too many positions or too many classes.
 pub(super) fn rate(law: &Double, items: u64) -> Result<Option<Fpr>> {
     if law.offsets != Offsets::Linear || law.probes > 64 {
         return Ok(None);
@@ -28,7 +28,7 @@ pub(super) fn rate(law: &Double, items: u64) -> Result<Option<Fpr>> {
     if short_orders(law).count() as f64 * 20.0 * k * k * k * k > MAX_STEPS {
         return Ok(None);
     }
-    work::spend("a bracket of the rate of two hashes", short_orders(law).count() as f64 * 20.0 * k * k * k * k)?;
+    work::spend("a bracket of the rate of a two-hash scheme", short_orders(law).count() as f64 * 20.0 * k * k * k * k)?;
     let one = hits_of_one(law);
     let mut classes: BTreeMap<(Vec<u128>, Vec<u64>), u64> = BTreeMap::new();
     for order in short_orders(law) {
@@ -45,7 +45,7 @@ pub(super) fn rate(law: &Double, items: u64) -> Result<Option<Fpr>> {
     }
     let pairs = law.pairs();
     let part = |((single, several), weight): ((Vec<u128>, Vec<u64>), u64)| {
-        work::spend("a bracket of the rate of two hashes", CLASS)?;
+        work::spend("a bracket of the rate of a two-hash scheme", CLASS)?;
         Ok((weight, bracket(&Hits { single, several }, pairs, items)?))
     };
     let parts = classes.into_iter().map(part).collect::<Result<Vec<_>>>()?;
@@ -102,8 +102,8 @@ mod tests {
         }
     }
 
-    /// Compares the numbers of pairs that hit a given number of positions with a reference, for
-    /// large primes.
+    /// Compares the numbers of hash pairs that hit a given number of positions with reference
+    /// values, for large primes.
     #[test]
     fn histograms_of_large_primes() {
         let text = include_str!("../../../tests/vectors/km_prime_hist.json");

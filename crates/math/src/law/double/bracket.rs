@@ -1,19 +1,19 @@
-//! A proven bracket of a rate. It follows from the number of pairs of hashes that hit exactly one
-//! of a query's positions, and the number of pairs that hit several.
+//! A proven bracket of a rate. The bracket follows from the number of hash pairs that hit exactly
+//! one of a query's positions, and the number of pairs that hit several.
 //!
 //! The probability is computed separately for each number g of items that hit two or more
-//! positions. All other items hit one position or none. So the probability that they cover the
-//! remaining positions is an occupancy sum of k + 1 powers instead of 2^k ([`Powers`]). The main
-//! term is that of `g = 0`. In the other cases, the number of positions that the g items cover is
-//! at least the size of the largest of their sets, and at most the sum of the sets' sizes. These
-//! numbers give the two ends. Above a limit, g is so unlikely that it does not widen the bracket.
+//! positions. All other items hit one position or none. So the probability that those items cover
+//! the remaining positions is an occupancy sum with k + 1 powers instead of 2^k ([`Powers`]). The
+//! main term is the one for `g = 0`. For g > 0, the g items together cover at least as many
+//! positions as the largest of their sets has, and at most as many as all sets together have. These
+//! two numbers give the lower and the upper end of the bracket. For large g, the total probability
+//! is so small that it hardly widens the bracket.
 //!
-//! Let a single pair be one that hits exactly one position. Different positions may have different
-//! numbers of single pairs. The probability of covering all positions is Schur-concave in these
-//! numbers. (For two positions, a given sum of their numbers and N items in both, it is
-//! `1 - x^N - (1-x)^N`, which is largest at x = 1/2.) So equal numbers give an upper bound. The
-//! most unequal numbers give a lower bound, because they majorise all other numbers with the same
-//! sum.
+//! A *single* pair hits exactly one position. Positions may differ in their numbers of single
+//! pairs. The probability of covering all positions is Schur-concave in these numbers, so equal
+//! numbers give an upper bound. (For example, two positions with a given sum and N items in both
+//! are covered with probability `1 - x^N - (1-x)^N`, which is largest at x = 1/2.) The most unequal
+//! numbers give a lower bound, because they majorise all other numbers with the same sum.
 
 use super::powers::{Pairs, Powers};
 use crate::exact::enclosure::Enclose;
@@ -74,7 +74,8 @@ pub(crate) fn bracket(hits: &Hits, pairs: Pairs, items: u64) -> Result<(f64, f64
     Ok((lower * (1.0 - ROUNDING), (upper * (1.0 + ROUNDING) + f64::MIN_POSITIVE).min(1.0)))
 }
 
-/// The distribution of the largest size, or of the sum of sizes, after one more set is added.
+/// Updates the distribution of the largest set size, or of the sum of the set sizes, when one more
+/// set is added.
 fn combine(law: &[f64], expected: &[f64], join: impl Fn(usize, usize) -> usize) -> Vec<f64> {
     let mut next = vec![0.0; law.len()];
     for (covered, &share) in law.iter().enumerate().filter(|entry| *entry.1 > 0.0) {
@@ -101,8 +102,8 @@ impl Cover<'_> {
         self.hits.single.iter().copied().max().unwrap_or(0)
     }
 
-    /// The probability that no item hits several positions, and that all positions of the groups
-    /// are hit. A group is `(positions, pairs that hit each)`.
+    /// The probability that no item hits several positions while the items cover all positions of
+    /// the groups. A group is `(number of positions, number of pairs that hit each of them)`.
     pub(super) fn chance(&self, groups: &[(usize, u128)], items: u64) -> Result<Fpr> {
         // If more pairs are used than exist, the numbers give no bound.
         let used = groups.iter().map(|&(count, single)| count as u128 * single).sum::<u128>() + self.several;
@@ -132,8 +133,9 @@ impl Cover<'_> {
         Powers { log2_guess, ..Powers::new(self.pairs, items, positions, 1, terms) }.fpr()
     }
 
-    /// A lower bound on the probability of hitting all positions. The bound assumes that all
-    /// positions, except at most one, have the smallest or the largest number of pairs.
+    /// A lower bound on the probability of hitting all positions. The bound uses the most unequal
+    /// distribution of the pairs: every position, except at most one, has the smallest or the
+    /// largest number of pairs.
     fn at_least(&self, items: u64) -> Result<f64> {
         let (least, most, positions) = (self.smallest(), self.largest(), self.hits.single.len());
         if least == most {
@@ -147,15 +149,16 @@ impl Cover<'_> {
         Ok(self.chance(&groups, items)?.lower)
     }
 
-    /// An upper bound on the probability of hitting all positions: each is hit by the mean number
-    /// of pairs, rounded up.
+    /// An upper bound on the probability of hitting all positions, computed as if each were hit by
+    /// the mean number of pairs, rounded up.
     fn at_most(&self, items: u64) -> Result<f64> {
         let positions = self.hits.single.len();
         let mean = self.hits.single.iter().sum::<u128>().div_ceil(positions as u128);
         Ok(self.chance(&[(positions, mean)], items)?.upper)
     }
 
-    /// An upper or a lower bound on the probability of hitting the remaining positions.
+    /// A bound on the probability of hitting the remaining positions: an upper bound if `above` is
+    /// true, and otherwise a lower bound.
     fn left(&self, positions: usize, items: u64, above: bool) -> Result<f64> {
         let single = if above { self.largest() } else { self.smallest() };
         let chance = self.chance(&[(positions, single)], items)?;
@@ -187,8 +190,8 @@ pub(crate) fn average(parts: &[(u64, (f64, f64))], total: u64) -> Result<Fpr> {
 mod tests {
     use super::*;
 
-    /// The weights of the test are sixteenths, and one lower end is 0. A value that is not a number
-    /// is not a bracket.
+    /// Tests a mean with weights in sixteenths, a lower end of 0, and an end that is not a number,
+    /// which gives the bracket from 0 to 1.
     #[test]
     fn means_of_brackets_keep_both_ends() {
         let found = average(&[(4, (0.0, 0.25)), (12, (0.5, 0.75))], 16).expect("a mean");

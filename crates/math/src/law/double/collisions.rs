@@ -1,10 +1,11 @@
-//! The query's positions that an item hits. The pairs of hashes are counted by the set of positions
-//! that they hit.
+//! The query's positions that an item hits. Hash pairs are counted by the set of positions that
+//! they hit.
 //!
-//! A query has some distinct positions `q_0, q_1, ..`. Each of them is hit by the same number of
-//! pairs `(a, b)` of an item's h1 and h2. So schemes differ only in the pairs that hit two or more
-//! positions. Such pairs solve `(j' - j) b = (q_i' - q_i) - (f_j' - f_j)`, so they can be
-//! enumerated however large m is. Queries with the same counts form a class.
+//! A query has some distinct positions `q_0, q_1, ..`. A hash pair is a pair `(a, b)` of values of
+//! an item's h1 and h2. Each of these positions is hit by the same number of pairs. So schemes
+//! differ only in the pairs that hit two or more positions. Hash pairs that hit two positions solve
+//! `(j' - j) b = (q_i' - q_i) - (f_j' - f_j)`, so they can be enumerated however large m is.
+//! Queries with the same counts form a class.
 
 use super::bracket::Hits;
 use super::{Double, Offsets, Step};
@@ -12,22 +13,23 @@ use crate::exact::modular::{Solver, add, gcd, multiply, reduce, solutions, subtr
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Sets of a query's positions as masks, and the number of pairs that hit exactly that set.
+/// Sets of a query's positions, as masks, each with the number of hash pairs that hit exactly that
+/// set.
 pub(crate) type HitSets = Vec<(u64, u64)>;
 
 /// A class of queries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Class {
-    /// The number of queries in the class, for a fixed h1.
+    /// The number of queries in the class that have a fixed h1.
     pub(crate) weight: u64,
     /// The number of distinct positions of the query.
     pub(crate) positions: u32,
-    /// The pairs that hit at least two of these positions.
+    /// The hash pairs that hit at least two of these positions.
     pub(crate) multiple: HitSets,
 }
 
-/// The limit on short orders: if a query has more distinct multiples of h2 than this, its lattice
-/// of hits has rank one (see [`long_orders`]).
+/// The largest order of h2 that counts as short. For larger orders, the lattice of hits has rank
+/// one (see [`long_orders`]).
 fn short_order(probes: u32) -> u64 {
     2 * u64::from(probes) * u64::from(probes)
 }
@@ -38,8 +40,8 @@ pub(super) fn offsets(law: &Double) -> Vec<u64> {
 }
 
 /// The values `b` whose items have fewer than k distinct positions, each with the number of probes
-/// that repeat an earlier position. This takes about `k^2` steps, and more if many `b` solve one
-/// equation.
+/// that repeat an earlier position of the item. This takes about `k^2` steps, and more if many `b`
+/// solve one equation.
 pub(super) fn repeating(law: &Double) -> Vec<(u64, usize)> {
     let (m, k, f) = (law.bits, u64::from(law.probes), offsets(law));
     let mut repeating = Vec::new();
@@ -64,8 +66,9 @@ pub(super) fn different_positions(law: &Double, b: u64) -> usize {
     all.len()
 }
 
-/// The number of pairs that hit one given position. It is the sum over all `b` of the number of
-/// distinct positions of the item, because for each of these exactly one `a` fits.
+/// The number of hash pairs that hit one given position. This number is the sum, over all `b`, of
+/// the number of distinct positions of an item, because exactly one `a` moves each of these to the
+/// given position.
 pub(super) fn hits_of_one(law: &Double) -> u128 {
     let k = u64::from(law.probes);
     let fewer = repeating(law).into_iter().filter(|&(b, _)| law.step == Step::Any || b > 0);
@@ -88,7 +91,8 @@ fn query_positions(law: &Double, step: u64, f: &[u64]) -> Vec<u64> {
 
 /// The class of one query, computed by enumerating every pair that hits two of its positions. This
 /// takes about `k^4` steps. Without offsets, the pair `(h1, h2)` hits the same positions as
-/// `(h1 + (k-1) h2, -h2)`. So only steps h2 up to m/2 are enumerated, and each stands for both.
+/// `(h1 + (k-1) h2, -h2)`. So without offsets, only steps h2 up to m/2 are enumerated, and each
+/// counts twice.
 pub(super) fn listed(law: &Double, step: u64, weight: u64, f: &[u64]) -> Class {
     let m = law.bits;
     let reversible = law.offsets == Offsets::Linear;
@@ -126,8 +130,8 @@ pub(super) fn listed(law: &Double, step: u64, weight: u64, f: &[u64]) -> Class {
 }
 
 /// Items that share a progression of positions with the query: e steps of the query equal f steps
-/// of the item, where e is `query` and f is `item`. `steps` is the number of values `b` for which
-/// this holds.
+/// of the item, where e is the field `query` and f is the field `item`. `steps` is the number of
+/// values `b` for which this holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Overlap {
     pub(super) query: u32,
@@ -135,17 +139,17 @@ pub(super) struct Overlap {
     pub(super) steps: u64,
 }
 
-/// The classes of queries of plain double hashing whose step has an order above [`short_order`],
-/// described by their overlaps.
+/// Returns the classes of queries of plain double hashing whose step has an order above
+/// [`short_order`]. Each class is described by its overlaps.
 ///
 /// A query with step d and an item with step b share positions along `f b = e d`, |e|, |f| < k. All
-/// (e, f) with `f b = e d` form a lattice. Its index in Z^2 is the size of the group generated by b
-/// and d, and so at least the order of d. Two independent vectors with |e|, |f| < k would give an
-/// index of at most `2 k^2`. So if the order is larger, all these vectors are multiples of one
-/// primitive (e, f). The equation `f b = e d` (mod m) has `g = gcd(f, m)` solutions b if g divides
-/// `e d`, and otherwise none. Subtracting the solutions whose primitive vector is shorter gives the
-/// number of b whose primitive vector is (e, f). It depends on d only through
-/// `gcd(d, lcm of all g)`.
+/// pairs (e, f) with `f b = e d` form a lattice. The index of the lattice in Z^2 is the size of the
+/// group generated by b and d, and so at least the order of d. Two linearly independent vectors
+/// with |e|, |f| < k would give an index of at most `2 k^2`. So if the order is larger, all these
+/// vectors are multiples of one primitive (e, f). The equation `f b = e d` (mod m) has
+/// `g = gcd(f, m)` solutions b if g divides `e d`, and no solutions otherwise. Subtracting the
+/// solutions that have a shorter primitive vector gives the number of b whose primitive vector is
+/// (e, f). This number depends on d only through `gcd(d, lcm of all g)`.
 pub(super) fn long_orders(law: &Double) -> Vec<(u64, Vec<Overlap>)> {
     let (m, k) = (law.bits, u64::from(law.probes));
     // The least common multiple of gcd(1, m), .., gcd(k-1, m): a divisor of m.
@@ -205,8 +209,9 @@ pub(super) fn overlaps(m: u64, probes: u32, d: u64) -> Vec<Overlap> {
     found
 }
 
-/// The class with these overlaps, by sets of positions. Every overlap counts twice: for f b = e d,
-/// and for f b = -e d, whose items have the same positions in reverse order.
+/// Returns the class with these overlaps, as sets of positions. Every overlap counts twice: once
+/// for f b = e d, and once for f b = -e d, where the items have the same positions in reverse
+/// order.
 pub(super) fn from_overlaps(probes: u32, weight: u64, overlaps: &[Overlap]) -> Class {
     let mut sets = Vec::new();
     for overlap in overlaps {
@@ -238,8 +243,8 @@ pub(super) fn of_order(law: &Double, order: u64) -> Class {
 }
 
 impl Hits {
-    /// The hits that follow from the sets of a class. `one` pairs hit each position; the pairs of a
-    /// set also hit other positions, and are subtracted.
+    /// The hits that result from the sets of a class. Each position is hit by `one` pairs. Pairs
+    /// that also hit other positions are subtracted from `single`.
     pub(super) fn of_class(class: &Class, one: u128) -> Hits {
         let positions = class.positions as usize;
         let mut hits = Hits { single: vec![one; positions], several: vec![0; positions + 1] };
@@ -250,9 +255,9 @@ impl Hits {
         hits
     }
 
-    /// The hits that follow from overlaps. Let `c_s` be the number of runs of s hits, including
-    /// those within longer runs. Then `c_s - 2 c_(s+1) + c_(s+2)` runs of s hits are not part of
-    /// longer runs.
+    /// The hits that result from overlaps. If `c_s` counts all runs of s hits, including those
+    /// within longer runs, then `c_s - 2 c_(s+1) + c_(s+2)` runs of s hits are not within longer
+    /// runs.
     pub(super) fn of_overlaps(probes: u32, one: u128, overlaps: &[Overlap]) -> Hits {
         let k = u64::from(probes);
         let mut hits = Hits { single: vec![one; k as usize], several: vec![0; k as usize + 1] };

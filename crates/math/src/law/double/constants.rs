@@ -11,43 +11,43 @@ use crate::law::convergence::{Hit, constant, limit_rate};
 use alloc::vec::Vec;
 use alloc::{format, vec};
 
-/// With more probes, enumerating the pairs of one query takes too long.
+/// The largest number of probes that is supported. With more, enumerating the pairs of one query
+/// takes too long.
 const MOST_PROBES: u32 = 64;
 
-/// With up to this many probes, the pairs of four queries are enumerated and averaged, in half a
-/// second.
+/// The largest number of probes for which the pairs of four queries are enumerated and averaged,
+/// which takes half a second.
 const MOST_AVERAGED: u32 = 36;
 
-/// With up to this many probes, enumerating takes almost no time.
+/// The largest number of probes for which enumerating the pairs takes almost no time.
 const FEW_PROBES: u32 = 10;
 
-/// The properties that distinguish the schemes and do not depend on the bits per item. The
-/// coefficients are computed from them.
+/// The properties of a scheme that determine its coefficients for any number of bits per item.
 pub(crate) struct Shape {
     /// The steps (values of h2) of queries with fewer than k positions:
     /// `(positions, number of steps)`.
     pub(crate) fewer: Vec<(u32, f64)>,
     /// The number of positions that items lose to coincidences, over all steps.
     pub(crate) lost: f64,
-    /// The number of pairs that hit several positions of a query, by the number of positions.
+    /// The numbers of pairs that hit several positions of a query, by the number of positions.
     pub(crate) several: Vec<Hit>,
 }
 
 impl Double {
-    /// Returns the limit of `n (rate - (1 - e^(-k/c))^k)` as filters grow with c bits per item. It
-    /// holds for moduli with the same divisors below `2 k^2` as this law's m. Use
+    /// Returns the limit of `n (rate - (1 - e^(-k/c))^k)` as filters grow with c bits per item. The
+    /// limit depends on the modulus m only through its divisors below `2 k^2`. Use
     /// [`crate::law::convergence::LARGE_PRIME`] or [`crate::law::convergence::LARGE_POWER_OF_TWO`]
     /// for primes and powers of two. The result is a limit, not a bracket: the remainder at a given
     /// n has no proven bound.
     ///
-    /// With offsets, it holds for m so large that nearly all queries have the same overlaps. The
-    /// result is exact for plain double hashing and in the limit of large primes. In other cases it
-    /// is computed from four queries, or from one query if there are more than 36 probes. This
-    /// takes about `k^4` steps. Theorem 6.1 of Kirsch and Mitzenmacher gives a different number,
-    /// which is wrong (errata K1, K2).
+    /// For laws with offsets, m is assumed to be so large that nearly all queries have the same
+    /// overlaps. The limit is computed exactly for plain double hashing and for large primes. In
+    /// all other cases, it is computed from four sample queries, or from one if there are more than
+    /// 36 probes. This takes about `k^4` steps. Theorem 6.1 of Kirsch and Mitzenmacher gives a
+    /// different number, which is wrong (errata K1, K2).
     ///
     /// # Errors
-    /// Fails if c is not a positive number, or there are more than 64 probes.
+    /// Fails if `bits_per_item` is not a positive number, or if there are more than 64 probes.
     pub fn constant(&self, bits_per_item: f64) -> Result<f64> {
         let _work = work::begin();
         check_load(bits_per_item)?;
@@ -59,8 +59,8 @@ impl Double {
         self.shape_of(|| self.several())
     }
 
-    /// Like [`Self::shape`], but it takes only about a millisecond, even with offsets. With offsets
-    /// and many probes, it uses the approximation [`Self::several_at_sight`].
+    /// Like [`Self::shape`], but takes only about a millisecond, even with offsets. With offsets
+    /// and many probes, the result uses the approximation [`Self::several_at_sight`].
     pub(crate) fn rough_shape(&self) -> Result<Shape> {
         self.shape_of(
             || if self.offsets == Offsets::Linear || self.probes <= FEW_PROBES { self.several() } else { self.several_at_sight() },
@@ -83,11 +83,12 @@ impl Double {
         Ok(Shape { fewer, lost, several: several() })
     }
 
-    /// The sets of positions that items share with any query modulo a large prime, derived instead
-    /// of enumerated. The first is the set of the query's own pair. For squares, shifted and
-    /// reversed sets are added. For each two positions and each two probes, the one pair that fits
-    /// both is added as a separate set. Other sets of three or more positions make almost no
-    /// difference and are left out.
+    /// An approximation of [`Self::several`] for large primes: the sets of positions that items
+    /// share with any query, derived instead of enumerated. The first set belongs to the query's
+    /// own hash pair. For squares, shifted and reversed sets are added. For each two positions and
+    /// each two probes, exactly one hash pair fits both. Unless that pair belongs to one of the
+    /// sets above, it counts as a set of two positions. Other sets of three or more positions make
+    /// almost no difference and are left out.
     fn several_at_sight(&self) -> Vec<Hit> {
         let k = self.probes;
         let mut several = vec![(k, 1.0)];
@@ -102,7 +103,8 @@ impl Double {
         several
     }
 
-    /// For large m, the mean number of pairs that hit two, three or more of a query's positions.
+    /// The mean numbers of hash pairs that hit two, three or more positions of a query, for large
+    /// m.
     fn several(&self) -> Vec<Hit> {
         if self.offsets == Offsets::Linear {
             let classes = long_orders(self);
@@ -139,11 +141,12 @@ impl Double {
     }
 }
 
-/// Like [`Double::constant`], but for m a power of two and h2 uniform on the odd numbers. Then no
-/// step has a short order, and each pair with an odd step is twice as likely.
+/// Returns the coefficient of 1/n for plain double hashing modulo a power of two, with h2 uniform
+/// on the odd numbers (see [`Double::constant`]). An odd step never has a short order. Each pair of
+/// hashes with an odd step is twice as likely as with a uniform h2.
 ///
 /// # Errors
-/// Fails if c is not a positive number, or probes are not from 1 to 64.
+/// Fails if `bits_per_item` is not a positive number, or if `probes` is not from 1 to 64.
 pub fn odd_step_constant(bits_per_item: f64, probes: u32) -> Result<f64> {
     check_load(bits_per_item)?;
     if probes == 0 || probes > MOST_PROBES {
@@ -170,9 +173,9 @@ mod tests {
     use crate::law::convergence::LARGE_PRIME;
 
     /// Compares the derived sets with the enumerated ones. For cubes, an item can share three
-    /// evenly spaced positions with a query in reverse order. The derivation leaves these sets out;
-    /// with three probes, they would contribute most. The result only starts searches, so an error
-    /// of a fifth of the coefficient is acceptable.
+    /// evenly spaced positions with a query, in reverse order. The derivation ignores such sets,
+    /// whose contribution would be largest with three probes. The derived coefficient only provides
+    /// starting points for searches, so an error of a fifth is acceptable.
     #[test]
     fn rough_shapes_are_nearly_right() {
         for offsets in [Offsets::Square, Offsets::Cube, Offsets::Enhanced] {

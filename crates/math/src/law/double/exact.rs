@@ -1,10 +1,11 @@
-//! Exact rates, by inclusion and exclusion over the sets of a query's positions that remain empty.
+//! Exact rates, by the inclusion-exclusion formula over sets of query positions that remain empty.
 //!
-//! Let `W(T)` be the number of pairs of hashes that hit at least one position of the set T. After n
-//! items, all of T is still empty with probability `(1 - W/pairs)^n`. Sets T are counted by their
-//! W, which has few values because few pairs hit several positions. If w pairs hit each position,
-//! and `mu(S)` pairs hit exactly the set S, then `W(T) = |T| w - sum_S mu(S) (|S and T| - 1)^+`.
-//! One sum over subsets gives the right-hand side for all T at once.
+//! Let `W(T)` be the number of hash pairs that hit at least one position of the set T. After n
+//! items, all of T is still empty with probability `(1 - W/pairs)^n`. The sets T are grouped by
+//! `W(T)`, which has few different values because few pairs hit several positions. If w pairs hit
+//! each position, and `mu(S)` pairs hit exactly the set S, then
+//! `W(T) = |T| w - sum_S mu(S) (|S and T| - 1)^+`. A single sum over subsets gives the right-hand
+//! side for all sets T.
 
 use super::collisions::{Class, from_overlaps, listed, long_orders, of_order, offsets, short_orders};
 use super::powers::Powers;
@@ -16,16 +17,16 @@ use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// With up to this many positions, all subsets are enumerated, which takes at most a quarter of a
-/// second per class.
+/// The largest number of positions for which all subsets are enumerated, which takes at most a
+/// quarter of a second per class.
 const MOST_POSITIONS: u32 = 22;
 
-/// The largest number of steps for one answer. They take about a second. If every query is its own
-/// class, the limit is half of this number.
+/// The largest number of steps for one answer. This many steps take about a second. With offsets,
+/// where every query is its own class, the limit is half of this number.
 const MAX_STEPS: f64 = 8e8;
 
-/// The name of this work in errors.
-const RATE: &str = "the exact rate of two hashes";
+/// The description of this computation in error messages.
+const RATE: &str = "the exact rate of a two-hash scheme";
 
 /// The rate as a sum that can be enclosed in brackets, or `None` if that takes too long.
 pub(super) fn rate(law: &Double, items: u64) -> Result<Option<Powers>> {
@@ -33,8 +34,8 @@ pub(super) fn rate(law: &Double, items: u64) -> Result<Option<Powers>> {
     Ok(powers.check_cost(powers.bits_needed() + 64.0).is_ok().then_some(powers))
 }
 
-/// The rate as a sum whose terms do not depend on the items, or `None` if listing the terms takes
-/// too long.
+/// The rate as a sum of terms that do not depend on the number of items, or `None` if listing the
+/// terms takes too long.
 pub(super) fn sum(law: &Double, items: u64) -> Option<Powers> {
     let classes = classes(law)?;
     let one = super::collisions::hits_of_one(law);
@@ -125,8 +126,7 @@ fn add_class(class: &Class, one: u128, terms: &mut BTreeMap<u128, i128>) {
     });
 }
 
-/// Counts indexed by two numbers. They are stored in a table if it is small, and otherwise in a
-/// tree.
+/// Counts with two indices, stored in a table if the table is small, and otherwise in a tree.
 enum Counts {
     Table { width: usize, cells: Vec<u32> },
     Tree(BTreeMap<(u32, u64), u32>),

@@ -1,4 +1,5 @@
-//! Double hashing on one array of bits: position i of a key is `h1 + i h2 + f(i)` modulo m.
+//! Double hashing on one array of bits: position i of a key is `h1 + i h2 + f(i)` modulo m, where m
+//! is the number of bits.
 
 mod averaged;
 mod bounded;
@@ -24,7 +25,7 @@ use powers::{Pairs, Powers};
 /// The range of `h2`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
-    /// `h2` is uniform on `0..m`. If it is 0, all positions of plain double hashing coincide.
+    /// `h2` is uniform on `0..m`. If `h2` is 0, all positions of plain double hashing coincide.
     Any,
     /// `h2` is uniform on `1..m`.
     NonZero,
@@ -48,7 +49,7 @@ pub enum Offsets {
 }
 
 impl Offsets {
-    /// Returns the offset `f(i)`. Beyond the last custom offset, it is 0.
+    /// Returns the offset `f(i)`, which is 0 beyond the last custom offset.
     #[must_use]
     pub fn at(&self, i: u32) -> i64 {
         let i = i64::from(i);
@@ -62,11 +63,11 @@ impl Offsets {
     }
 }
 
-/// The law of double hashing modulo any m, plain or extended. For items and queries, h1 and h2 are
-/// uniform and independent. Positions that coincide count once.
+/// The law of plain and of extended double hashing, modulo any m. For items and queries, h1 and h2
+/// are uniform and independent. Equal positions of one item count once.
 ///
-/// Positions of one item are correlated, so the fill does not determine the rate, and there is no
-/// law of the fill.
+/// The positions of one item are correlated. So the fill does not determine the rate, and the
+/// distribution of the fill is not known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Double {
     bits: u64,
@@ -91,7 +92,7 @@ impl Double {
         check_bits(bits)?;
         check_probes(probes)?;
         if step == Step::NonZero && bits == 1 {
-            return out_of_range("bits", bits, "at least 2, so that h2 can be other than 0");
+            return out_of_range("bits", bits, "at least 2, so that h2 can differ from 0");
         }
         if let Offsets::Custom(list) = &offsets
             && list.len() != probes as usize
@@ -116,9 +117,9 @@ impl Double {
         &self.offsets
     }
 
-    /// Four numbers: the number of pairs that hit one given position; an upper bound on the number
-    /// of pairs that hit two given positions; the number of probes that repeat a position of their
-    /// item, over all steps; and the number of all pairs.
+    /// Returns four numbers: the number of hash pairs that hit one given position; an upper bound
+    /// on the number of pairs that hit two given positions; the number of probes that repeat a
+    /// position of their item, over all steps; and the number of all hash pairs.
     pub(crate) fn collision_counts(&self) -> (u128, u64, u64, u128) {
         let k = u64::from(self.probes);
         let hits = collisions::hits_of_one(self);
@@ -127,7 +128,7 @@ impl Double {
         (hits, shared, lost as u64, self.pairs().count())
     }
 
-    /// A proven bracket, which is used if the exact sum takes too long.
+    /// Returns a proven bracket of the rate, for laws whose exact sum takes too long.
     pub(crate) fn bracket(&self, items: u64) -> Result<Option<Fpr>> {
         for rate in [bounded::rate, averaged::rate] {
             match rate(self, items) {
@@ -139,12 +140,12 @@ impl Double {
         Ok(None)
     }
 
-    /// A bracket that can be computed for any number of bits.
+    /// Returns a proven bracket of the rate that can be computed for any number of bits.
     pub(crate) fn bracket_of_averages(&self, items: u64) -> Result<Option<Fpr>> {
         averaged::rate(self, items)
     }
 
-    /// The exact rate as a sum; `None` if listing its terms takes too long.
+    /// Returns the exact rate as a sum, or `None` if listing its terms takes too long.
     pub(crate) fn sum(&self, items: u64) -> Option<Powers> {
         exact::sum(self, items)
     }
@@ -159,8 +160,8 @@ impl Double {
     }
 }
 
-/// The largest order of h2 for which a [`Floor`] is listed. Larger orders make no visible
-/// difference.
+/// The largest order of h2 for which a [`Floor`] is listed. The effect of larger orders is
+/// negligible.
 const MOST_SHORT_ORDER: u64 = 64;
 
 impl Law for Double {
@@ -192,7 +193,7 @@ impl Law for Double {
     }
 
     /// Decides by the exact rate if it can be computed, and otherwise by the upper end of the
-    /// bracket. For a scheme with offsets, a bracket that takes little time is tried first.
+    /// bracket. For a scheme with offsets, a cheaper bracket is tried first.
     fn meets(&self, items: u64, rate: &Rate, hash_bits: u32) -> Result<bool> {
         let _work = work::begin();
         if items == 0 {
@@ -219,10 +220,11 @@ impl Law for Double {
         Ok(fpr.upper < rate.to_f64())
     }
 
-    /// The terms that correlated positions add to the rate at this size, to first order. The terms
-    /// for the query's own pair and for h2 = 0 are bounds. The term for progressions that share a
-    /// run of positions with the query is of first order. More bits lower all of these terms except
-    /// the first.
+    /// Returns the terms that equal hashes and correlated positions add to the rate at this size.
+    /// Three terms are upper bounds: those for equal hashes, for items with the hash pair of the
+    /// query, and for h2 = 0. The term for items that share a run of positions with the query is a
+    /// first-order approximation. All terms except that for equal hashes decrease as the number of
+    /// bits grows.
     fn floors(&self, items: u64, hash_bits: u32) -> Vec<Floor> {
         let _work = work::begin();
         let mut floors = vec![Floor { cause: EQUAL_HASHES, rate: hash_floor(items, hash_bits) }];

@@ -1,5 +1,5 @@
-//! Sums `1/D sum_W c_W (1 - W/(a b))^n` with integers `c_W`. Every rate of a two-hash scheme has
-//! this form, where W is a number of pairs of hashes that hit a set of positions.
+//! Sums `1/D sum_W c_W (1 - W/(a b))^n` with integers `c_W`. The rate of every two-hash scheme has
+//! this form, where W is the number of hash pairs that hit a set of positions.
 
 use crate::exact::enclosure::{Enclose, Enclosure};
 use crate::exact::fixed::{self, Divisor, Product};
@@ -22,8 +22,8 @@ impl Pairs {
         u128::from(self.first) * u128::from(self.second)
     }
 
-    /// Sets `x` to `1 - hits / count` in whole units. The result is at most [`BASE_ERROR`] units
-    /// too low. `hits` must be above 0 and below `count`.
+    /// Sets `x` to the fraction `1 - hits / count`, as a fixed-point number. The result is at most
+    /// [`BASE_ERROR`] units of the last place too low. `hits` must be above 0 and below `count`.
     fn set_missed(self, x: &mut [u64], part: &mut [u64], hits: u128) {
         // hits = whole * second + rest, so the share is whole / first + rest / (first * second).
         // Each term is rounded down by less than one unit.
@@ -44,8 +44,9 @@ impl Pairs {
     }
 }
 
-/// A sum of the form that the module describes. The `W` are strictly ascending and at most the
-/// number of pairs. `total` is the denominator D. The value of the sum is a probability.
+/// A sum `1/D sum_W c_W (1 - W/(a b))^n`. The values `W` are strictly ascending and at most the
+/// number of hash pairs. `total` is the denominator D. The sum must be a probability. The value of
+/// the sum is a probability.
 #[derive(Clone, Debug)]
 pub(crate) struct Powers {
     pub(crate) pairs: Pairs,
@@ -53,17 +54,17 @@ pub(crate) struct Powers {
     /// The terms `(W, c_W)`.
     pub(crate) terms: Vec<(u128, i128)>,
     pub(crate) total: u64,
-    /// The binary logarithm of the approximate result, which is only used to save work.
+    /// The binary logarithm of an approximation of the sum, which is used only to save work.
     pub(crate) log2_guess: f64,
     pub(crate) probes: u32,
 }
 
-/// The largest error of the share of pairs that miss, in units: three roundings.
+/// The largest error of the share of pairs that miss, in units of the last place: three roundings.
 const BASE_ERROR: u128 = 3;
 
 impl Powers {
-    /// Makes the sum from terms in any order. Terms that cancel are dropped, and also terms in
-    /// which all pairs hit, because their power is 0.
+    /// Creates the sum from terms in any order. Terms that cancel are dropped, as are terms with
+    /// `W` equal to the number of all pairs, whose power is 0.
     pub(crate) fn new(pairs: Pairs, items: u64, probes: u32, total: u64, terms: impl IntoIterator<Item = (u128, i128)>) -> Powers {
         let mut sums = BTreeMap::new();
         for (hits, coefficient) in terms {
@@ -73,7 +74,7 @@ impl Powers {
         Powers { pairs, items, terms, total, log2_guess: log2_guess(pairs, items, probes), probes }
     }
 
-    /// The same sum for another number of items, on which the terms do not depend.
+    /// Returns the same sum for another number of items. The terms do not depend on that number.
     pub(crate) fn with_items(&self, items: u64) -> Powers {
         Powers { items, log2_guess: log2_guess(self.pairs, items, self.probes), ..self.clone() }
     }
@@ -83,15 +84,15 @@ impl Powers {
         self.terms.iter().map(|(_, sum)| sum.unsigned_abs()).sum::<u128>() / u128::from(self.total) + 1
     }
 
-    /// The largest error of the sum in either direction, in units: the error of the powers
-    /// ([`Product::power`]) times the weight, plus a margin for the division. If this overflows,
-    /// the result is the largest number.
+    /// The largest error of the sum in either direction, in units of the last place: the error of
+    /// the powers ([`Product::power`]) times the weight, plus a margin for the division. Saturates
+    /// on overflow.
     fn error(&self) -> u128 {
         self.weight().saturating_mul((BASE_ERROR + 1) * u128::from(self.items.max(1))).saturating_add(2)
     }
 }
 
-/// The logarithm of the rate by the textbook formula.
+/// The binary logarithm of the rate by the textbook formula.
 fn log2_guess(pairs: Pairs, items: u64, probes: u32) -> f64 {
     let share = -libm::expm1(-(items as f64) * f64::from(probes) / pairs.first as f64);
     f64::from(probes) * libm::log2(share)
@@ -144,11 +145,11 @@ impl Enclose for Powers {
         if !(bits < MAX_DIGITS && work < MAX_WORK && self.error() < u128::MAX) {
             return Err(Error::TooCostly { probes: self.probes, digits: bits.min(1e18) as u64 });
         }
-        work::spend("the exact rate of two hashes", work)
+        work::spend("the exact rate of a two-hash scheme", work)
     }
 }
 
-/// The largest number of word operations of one sum; they take about a second.
+/// The largest number of word operations for one sum, which take about a second.
 const MAX_WORK: f64 = 1e9;
 
 #[cfg(test)]
@@ -157,7 +158,7 @@ mod tests {
     use core::cmp::Ordering;
 
     /// Tests that a bracket computed with two words contains the very narrow bracket computed with
-    /// six words, and would not contain it at a tenth of its width.
+    /// six words, but would not contain it at a tenth of its width.
     #[test]
     fn the_budget_of_the_powers_is_kept_and_used() {
         let mut worst = 0.0f64;

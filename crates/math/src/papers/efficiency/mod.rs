@@ -12,11 +12,11 @@ use crate::exact::work;
 use crate::{Result, Variant};
 use core::f64::consts::LN_2;
 
-/// Returns the efficiency `items log2(1/fpr) / bits`: the share of its bits that a filter uses to
+/// Returns the efficiency `items log2(1/fpr) / bits`, the share of the bits that serve to
 /// distinguish keys (Burns 69, 70). It is at most 1 for any structure that distinguishes members
-/// from other keys, and near ln 2 for large standard filters at their best load. For 0 items it
-/// is 0. The relative error is about 1e-15, and larger only if the rate is nearly 1. The function
-/// takes as long as [`Variant::fpr`].
+/// from other keys, and near ln 2 for large standard filters at their best load. For 0 items, the
+/// efficiency is 0. The relative error is about 1e-15; it is larger only if the rate is nearly 1.
+/// This takes as long as [`Variant::fpr`].
 ///
 /// # Errors
 /// Fails as [`Variant::fpr`] does.
@@ -33,9 +33,10 @@ fn share(bits: u64, items: u64, ln_rate: f64) -> f64 {
     (items as f64 * -ln_rate / LN_2 / bits as f64).max(0.0)
 }
 
-/// Returns the largest efficiency of the standard filter over real numbers of items,
-/// `1 / (m log2(m / (m-1)))`, and the number of items that reaches it, `1 / log2(m / (m-1))`. It is
-/// reached with one probe, at a rate of one half (Burns 74). Both results are 0 for one bit.
+/// Returns the real number of items at which the standard filter is most efficient, and the
+/// efficiency there. The number of items is `1 / log2(m / (m-1))`, and the efficiency is
+/// `1 / (m log2(m / (m-1)))`. This efficiency is reached with one probe, at a rate of one half
+/// (Burns 74). For a filter of one bit, both results are 0.
 ///
 /// # Errors
 /// Fails if parameters are out of range.
@@ -72,10 +73,10 @@ pub fn best_probes_approximation(bits: u64, items: u64) -> Result<f64> {
     Ok(bits as f64 * LN_2 / (items as f64 + LN_2))
 }
 
-/// Returns the number of items at which the mean fill is one half, `ln 2 / (k ln(m / (m-1)))`. At
-/// this number, the efficiency is highest according to
-/// [`Approximation::SeveranceLohman`](crate::Approximation::SeveranceLohman), and nearly highest
-/// for every law of uniform positions (Burns, section 4.1).
+/// Returns the number of items at which the mean fill is one half, `ln 2 / (k ln(m / (m-1)))`. This
+/// number of items maximizes the efficiency according to
+/// [`Approximation::SeveranceLohman`](crate::Approximation::SeveranceLohman). For every law of
+/// uniform positions, the efficiency at this number is nearly the highest (Burns, section 4.1).
 ///
 /// # Errors
 /// Fails if parameters are out of range.

@@ -18,13 +18,13 @@ use alloc::vec::Vec;
 pub struct Peak {
     /// The best whole number of items. If several are equally good, this is the smallest.
     pub items: u64,
-    /// The number of probes. If several are equally good, this is the smallest. For the maximum of
-    /// a classic filter, it may exceed [`crate::MAX_PROBES`].
+    /// The number of probes. If several are equally good, this is the smallest. For classic
+    /// filters, [`max_efficiency`] can return a number above [`crate::MAX_PROBES`].
     pub probes: u64,
     /// The efficiency at this number of items and probes, `items log2(1/fpr) / bits`.
     pub value: f64,
-    /// Whether every alternative is excluded by proof. If not, the documentation of the function
-    /// that returned the peak says what is assumed.
+    /// Whether it is proven that no other number is better. If false, the result rests on an
+    /// assumption, which is stated in the documentation of the function that returned it.
     pub proven: bool,
 }
 
@@ -35,13 +35,15 @@ pub const MOST_BITS_SEARCHED: u64 = 256;
 /// Returns the number of items at which a filter of `bits` bits with `probes` probes is most
 /// efficient (Burns' peak efficiency, over whole numbers of items).
 ///
-/// Up to a constant factor, efficiency is `n ln(1/f(n))`, and the rate f rises with n. So between a
-/// and b items, efficiency is at most `b ln(1/f(a))`. Intervals are halved until they are excluded
-/// or have one number. The remaining numbers are compared exactly, `f(a)^a` with `f(b)^b`. Nothing
-/// is assumed about the shape of the curve, neither Burns' approximation (76) nor conjecture 28,
-/// which is false. The search takes about `sqrt(n)` rates. Above a limit (about 10^6 items, fewer
-/// with many probes), the search goes uphill from the half-full filter, and assumes that there is
-/// only one peak. Then `proven` is false, except with one probe, for which this is a theorem.
+/// The search maximizes `n ln(1/f(n))`, which is proportional to the efficiency. From a to b items,
+/// this product is at most `b ln(1/f(a))`, because the rate f rises with n. Intervals are halved
+/// until each interval is excluded or has only one number. Two remaining numbers a and b are
+/// compared exactly, by comparing `f(a)^a` with `f(b)^b`. The efficiency is not assumed to have a
+/// single peak. The search uses neither Burns' approximation (76) nor conjecture 28, which is
+/// false. The search computes about `sqrt(n)` rates. Above a limit (about 10^6 items, fewer with
+/// many probes), the search goes uphill from the half-full filter, and assumes that there is only
+/// one peak. In this case, `proven` is false. With one probe, `proven` is true, because it is a
+/// theorem that there is only one peak.
 ///
 /// ```
 /// use truebloom_math::{Variant, peak_efficiency};
@@ -65,18 +67,18 @@ pub fn peak_efficiency(variant: Variant, bits: u64, probes: u32) -> Result<Peak>
 /// Returns the numbers of items and probes at which a filter of `bits` bits is most efficient
 /// (Burns' maximum efficiency, over whole numbers).
 ///
-/// - Standard: one probe is best. This is proven for whole numbers by Hölder's inequality:
-///   `f(n, k)^(1/k) >= f(nk, 1)`, so nk items with one probe are at least as efficient as n items
-///   with k probes (Burns, theorem 26 and corollary 27).
-/// - Partitioned: one probe is best, because every further slice costs half a bit (the proof is in
-///   the source).
-/// - Classic: all items and probes are compared for up to [`MOST_BITS_SEARCHED`] bits. The best is
-///   one item with half of the bits. The exception is three bits, where two items of one bit are
-///   better and Burns' (75) fails. For more than 256 bits, (75) is a conjecture, and `proven` is
-///   false. No filter is better by more than about `log2(pi m / 2) / (2m)`, because no efficiency
-///   exceeds 1.
+/// - For the standard filter, one probe is best (Burns, theorem 26 and corollary 27). For whole
+///   numbers, Hölder's inequality proves that `f(n, k)^(1/k) >= f(nk, 1)`. So nk items with one
+///   probe are at least as efficient as n items with k probes.
+/// - For the partitioned filter, one probe is best, because every further slice costs half a bit
+///   (the proof is in the source).
+/// - For the classic filter, all items and probes are compared for up to [`MOST_BITS_SEARCHED`]
+///   bits. According to Burns (75), the best classic filter has one item, which sets half of the
+///   bits. The only known exception is a filter of three bits, for which two items of one bit each
+///   are better. For more than 256 bits, (75) is a conjecture, and `proven` is false. No filter is
+///   better by more than about `log2(pi m / 2) / (2m)`, because no efficiency exceeds 1.
 ///
-/// The search takes milliseconds, and some tenths of a second for the largest parameters in its
+/// The search takes milliseconds, or a few tenths of a second for the largest parameters in its
 /// range.
 ///
 /// # Errors
@@ -101,7 +103,7 @@ fn is_always_full(variant: Variant, bits: u64, probes: u32) -> bool {
     bits == 1 || variant != Variant::Standard && u64::from(probes) == bits
 }
 
-/// From 8 bits on, one probe is best, for the following reason. A slice of s bits adds at most
+/// With 8 or more bits, one probe is best for the following reason. A slice of s bits adds at most
 /// `ln 2 / ln(s / (s-1)) <= (s - 1/2) ln 2` to `n log2(1/f)` (the peak over real items), so k
 /// slices reach at most `(m - k/2) ln 2`. One slice reaches `g(t) / (ln 2 ln(m / (m-1)))` with
 /// `g(t) = -t ln(1 - e^-t)` at `t = n ln(m / (m-1))`. The nearest whole n is within half a step of
@@ -144,7 +146,7 @@ fn better(variant: Variant, bits: u64, best: Peak, probes: u32) -> Result<Peak> 
     Ok(if wins { Peak { proven, ..peak } } else { Peak { proven, ..best } })
 }
 
-/// Lower and upper bounds on `n ln(1/f(n))` at one n.
+/// Lower and upper bounds on `n ln(1/f(n))` for one number of items n.
 #[derive(Clone, Copy)]
 struct Point {
     items: u64,
@@ -205,8 +207,9 @@ impl Search {
         Ok(point)
     }
 
-    /// A number of items; this number and all larger ones are excluded. From `1 / ln(1/r)` on,
-    /// `n ln(1/f) <= n c / (1 - c)`, where `c = k r^n` bounds `1 - f`. This bound decreases with n.
+    /// A number of items such that this number and all larger ones are excluded. From `1 / ln(1/r)`
+    /// on, `n ln(1/f) <= n c / (1 - c)`, where `c = k r^n` bounds `1 - f`. This bound decreases
+    /// with n.
     fn excluded_from(&self) -> u64 {
         let complement = |items: u64| libm::exp(ln_complement_bound(self.variant, self.bits, items, self.probes));
         let decay = libm::log(f64::from(self.probes)) - ln_complement_bound(self.variant, self.bits, 1, self.probes);
@@ -221,7 +224,7 @@ impl Search {
         }
     }
 
-    /// The peak. It has 0 items if no number of items reaches the efficiency `least`.
+    /// The peak. The result has 0 items if no number of items reaches the efficiency `least`.
     fn run(mut self, least: Option<f64>) -> Result<Peak> {
         let floor = least.map_or(0.0, |least| least * self.bits as f64 * core::f64::consts::LN_2 * (1.0 - 1e-12));
         let end = self.excluded_from();

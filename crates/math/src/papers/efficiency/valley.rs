@@ -1,15 +1,16 @@
-//! The loads at which two numbers of probes are equally good, and the efficiency there, which is
-//! lowest between peaks.
+//! Crossovers: the loads at which two consecutive numbers of probes are equally good, and the
+//! efficiency there, which is the lowest between their peaks.
 
 use crate::Result;
 use crate::error::check_probes;
 use crate::exact::work;
 use core::f64::consts::LN_2;
 
-/// Returns the number of items per bit at which `probes` and `probes + 1` have the same rate under
-/// Knuth's approximation `(1 - e^(-nk/m))^k`. It is `x = ln z` with `z^(k+1) = z + 1` (Burns,
-/// theorem 31). This is the Lambert trinomial, whose root for k = 1 is the golden ratio. The
-/// relative error is below 1e-15. Probes must be from 1 to 100,000.
+/// Returns the number of items per bit at which `probes` and `probes + 1` have the same rate,
+/// according to Knuth's approximation `(1 - e^(-nk/m))^k`. The result is `x = ln z`, where z is the
+/// root above 1 of `z^(k+1) = z + 1` (Burns, theorem 31). This equation is the Lambert trinomial.
+/// For k = 1, the root is the golden ratio. The relative error is below 1e-15. Probes must be from
+/// 1 to 100,000.
 ///
 /// ```
 /// let x = truebloom_math::crossover(1)?;
@@ -36,9 +37,10 @@ pub fn crossover(probes: u32) -> Result<f64> {
     Ok(x)
 }
 
-/// Returns the efficiency at [`crossover`], which is the lowest between the peaks of `probes` and
-/// `probes + 1`. It is `k (k+1) x^2 / ln 2`, because the rate there is `z^(-k(k+1))`. This uses the
-/// same approximation. The efficiency rises to ln 2 as the number of probes increases.
+/// Returns the efficiency at [`crossover`]. Between the efficiency peaks of `probes` and
+/// `probes + 1`, the efficiency with the better of the two numbers is lowest there. This efficiency
+/// is `k (k+1) x^2 / ln 2`, because the rate there is `z^(-k(k+1))`. The function uses the same
+/// approximation as [`crossover`]. The efficiency rises to ln 2 as the number of probes increases.
 ///
 /// # Errors
 /// Fails if parameters are out of range.

@@ -6,12 +6,12 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 /// A lower bound on the logarithm of the expected rate. It is computed in `f64`, in a microsecond
-/// or two, and the relative error of the rate is below 1e-9. The bound is minus infinity if loads
-/// are so high that it would take longer.
+/// or two, and the relative error of the rate is below 1e-9. If the load is so high that the
+/// computation would take longer, the result is minus infinity.
 ///
 /// The load of a query's block is binomial, and given the load, the rate is at least the k-th power
 /// of the mean fill (Jensen). Loads far above the mean are left out, which can only lower a sum of
-/// positive terms. With `second`, the result approximates the rate itself, because a second-order
+/// positive terms. With `second`, the result is not a bound but an approximation: a second-order
 /// term for the variance of the fill of a block is added.
 pub(super) fn ln_rate(blocks: f64, items: f64, probes: u32, second: bool) -> f64 {
     let (k, bits) = (f64::from(probes), BLOCK_BITS as f64);
@@ -45,8 +45,8 @@ pub(super) fn ln_rate(blocks: f64, items: f64, probes: u32, second: bool) -> f64
     libm::log(sum)
 }
 
-/// Whether the average with these probes provably exceeds a rate: the lower bound exceeds the rate
-/// by more than its rounding error.
+/// Whether the average rate with these probes provably exceeds `e^ln_most`: the lower bound exceeds
+/// it by more than the rounding error.
 pub(super) fn is_beyond(blocks: u64, items: u64, probes: u32, ln_most: f64) -> bool {
     ln_rate(blocks as f64, items as f64, probes, false) > ln_most + ROUNDING
 }
@@ -57,11 +57,12 @@ const ROUNDING: f64 = 1e-8;
 /// Rates in `f64`, computed from the rates of a block for each load. The rates of a block do not
 /// depend on the size, so they are computed only once for each number of probes.
 ///
-/// A query has D distinct positions among its k, and u of these D are still empty. One position of
-/// an item (a ball) hits one of the u with probability u/512. So each ball changes the distribution
-/// of u by `p_u' = p_u (1 - u/512) + p_(u+1) (u+1)/512`, and the rate for a load is `p_0` after its
-/// balls. All terms are positive, and all factors are exact. So the relative error is below
-/// `3 * 2^-53` per ball, which is below 1e-11 for the largest number of balls, 32,000.
+/// Let u be the number of distinct positions of a query that are still empty in its block. One
+/// position of an item (a ball) hits one of them with probability u/512. So each ball changes the
+/// distribution of u by `p_u' = p_u (1 - u/512) + p_(u+1) (u+1)/512`. The rate at a load is `p_0`
+/// after all balls of that load. All terms are positive, and all factors are exact. So the relative
+/// error is below `3 * 2^-53` per ball, which is below 1e-11 for the largest number of balls,
+/// 32,000.
 pub(super) struct RateTable(Vec<Vec<f64>>);
 
 impl RateTable {
@@ -99,8 +100,9 @@ impl RateTable {
         libm::log(sum)
     }
 
-    /// Whether these probes provably miss a rate. The answer is yes if the bound without a table,
-    /// or the bound from the table, exceeds the rate by more than its rounding error.
+    /// Whether the average rate with these probes provably exceeds `e^ln_most`. The proof is that
+    /// one of the two lower bounds, with or without the table, exceeds that rate by more than the
+    /// rounding error.
     pub(super) fn is_excluded(&mut self, blocks: u64, items: u64, probes: u32, ln_most: f64) -> bool {
         is_beyond(blocks, items, probes, ln_most) || self.ln_rate(blocks as f64, items as f64, probes) > ln_most + ROUNDING
     }

@@ -33,7 +33,8 @@ pub(super) fn best(target: &Target, blocks: u64, items: u64) -> Result<(u32, Fpr
     best.ok_or(Error::Underdetermined { given: "no probes", missing: "a number of probes from 1" })
 }
 
-/// Another number of probes with which a filter of this size has at most the requested rate.
+/// Returns a number of probes with which a filter of this size has an average rate of at most
+/// `rate`, or `None` if there is none.
 pub(super) fn better(target: &Target, table: &mut RateTable, blocks: u64, items: u64, rate: &Rate) -> Result<Option<u32>> {
     let ln_most = rate.ln_above();
     for probes in choice(target) {
@@ -64,7 +65,8 @@ pub(super) fn about_blocks(items: u64, probes: u32, ln_most: f64, start: f64) ->
     blocks
 }
 
-/// The smallest number of blocks for the mean.
+/// Returns the smallest number of blocks whose average rate is low enough, and the number of
+/// probes.
 pub(super) fn fewest_for_the_mean(target: &Target, items: u64, rate: &Rate) -> Result<Option<(u64, u32)>> {
     let table = &mut RateTable::new();
     let meets = |blocks: u64, probes: u32| law(blocks, probes)?.meets(items, rate, target.hash_bits);
@@ -88,7 +90,8 @@ pub(super) fn fewest_for_the_mean(target: &Target, items: u64, rate: &Rate) -> R
     }
 }
 
-/// The largest number of items for the mean, and the number of probes for it.
+/// Returns the largest number of items for which the average rate is low enough, and the number of
+/// probes.
 pub(super) fn most_for_the_mean(target: &Target, rate: &Rate, blocks: u64) -> Result<Option<(u64, u32)>> {
     let table = &mut RateTable::new();
     let fails = |items: u64, probes: u32| Ok(!law(blocks, probes)?.meets(items, rate, target.hash_bits)?);

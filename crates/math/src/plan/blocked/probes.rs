@@ -9,9 +9,10 @@ use super::sizes::Question;
 use super::sure::{NEARLY, Sure};
 use crate::{Rate, Result};
 
-/// Finds the size with a guarantee that is nearest to the size for the mean, and returns its
-/// distance from that size. For each number of probes that the average does not exclude, the search
-/// first tries a nearer size than the best so far, with a tilt for that size.
+/// Finds the size with a guarantee that is nearest to the size that the average alone needs, and
+/// returns the distance between the two sizes. For each number of probes that the average does not
+/// exclude, the search first tries a size slightly nearer than the best so far. The parameters of
+/// the bound (the tilt) are computed for that size.
 pub(super) fn nearest_sure<'a>(question: &Question<'a>) -> Result<Option<(u64, Sure<'a>)>> {
     let Question { target, confidence, rate, sizes, mean_probes } = *question;
     let mut best: Option<(u64, Sure)> = None;
@@ -48,8 +49,8 @@ pub(super) fn nearest_sure<'a>(question: &Question<'a>) -> Result<Option<(u64, S
     settled(question, sure, away)
 }
 
-/// Like [`nearest_sure`], with a separate decision for each size. One block or item nearer, no
-/// number of probes is found to keep the rate.
+/// Like [`nearest_sure`], with a separate decision for each size. At one block or item less than
+/// the returned distance, the search finds no number of probes that keeps the rate.
 fn settled<'a>(question: &Question<'a>, mut sure: Sure<'a>, mut near: u64) -> Result<Option<(u64, Sure<'a>)>> {
     let mut best: Option<(u64, Sure)> = None;
     loop {
@@ -64,7 +65,7 @@ fn settled<'a>(question: &Question<'a>, mut sure: Sure<'a>, mut near: u64) -> Re
     }
 }
 
-/// Another number of probes with which the guarantee holds at this size.
+/// Returns the guarantee with another number of probes that holds at this size, if there is one.
 fn other_probes<'a>(sure: &Sure<'a>, (blocks, items): (u64, u64), rate: &Rate) -> Result<Option<Sure<'a>>> {
     if sure.target.probes.is_some() {
         return Ok(None);
@@ -87,8 +88,8 @@ fn other_probes<'a>(sure: &Sure<'a>, (blocks, items): (u64, u64), rate: &Rate) -
     Ok(found)
 }
 
-/// The lowest rate that can be promised for a size. It is the guaranteed rate of one filter, or the
-/// average if that is higher. If a rate is given, only numbers of probes that meet it are
+/// Returns the lowest rate that can be promised for a size: the guaranteed rate of one filter, or
+/// the average rate if that is higher. If a rate is given, only numbers of probes that meet it are
 /// considered.
 pub(super) fn least_sure<'a>(
     target: &'a Target,

@@ -1,5 +1,5 @@
-//! The search for a size with one number of probes. It reuses the tilt of one size for similar
-//! sizes (see [`Sure`]).
+//! The search for a size with one number of probes. The search computes the parameters of the bound
+//! (the tilt) for one size, and reuses them for similar sizes (see [`Sure`]).
 
 use super::sizes::{Question, Sizes};
 use super::sure::{FAR, Sure};
@@ -32,8 +32,8 @@ impl Sure<'_> {
         guess
     }
 
-    /// The smallest distance that is found. The search begins near `start`, and treats sizes within
-    /// one grain as equal.
+    /// Returns the smallest distance that the search finds. The search begins near `start`, and
+    /// treats sizes within one grain as equal.
     pub(super) fn nearest(&mut self, question: &Question<'_>, start: u64) -> Option<u64> {
         let Question { sizes, rate, .. } = *question;
         let mut found = sizes.away(self.about_size(rate, sizes, start));

@@ -6,8 +6,8 @@ use crate::{Result, search};
 use core::cell::RefCell;
 
 impl Sure<'_> {
-    /// The smallest distance near a guess at which the guarantee holds, or `None`. Each size is
-    /// decided separately.
+    /// Returns the smallest distance near a guess at which the guarantee holds, or `None` if none
+    /// is found. Each size is decided separately.
     pub(super) fn settled(&self, question: &Question<'_>, near: u64) -> Result<Option<u64>> {
         let (sizes, rate) = (question.sizes, question.rate);
         let last = RefCell::new(self.clone());
@@ -30,8 +30,9 @@ impl Sure<'_> {
     }
 }
 
-/// Moves the guess for a large size nearer to the boundary. The guess may be off by one rounding
-/// step. It takes secant steps; `missed` is the logarithm of the ratio of kept and requested rate.
+/// Moves the guess for a large size nearer to the boundary, by secant steps. The result may be off
+/// by one rounding step. `missed` returns the logarithm of the guaranteed rate divided by the
+/// requested rate.
 fn closer(guess: u64, range: (u64, u64), missed: impl Fn(u64) -> Option<f64>) -> u64 {
     let (mut size, mut other) = (guess, guess + guess / GRAINS);
     if guess < 2 * GRAINS {

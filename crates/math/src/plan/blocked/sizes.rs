@@ -5,15 +5,16 @@ use super::MAX_BLOCKS;
 use super::mean::{fewest_for_the_mean, most_for_the_mean};
 use crate::{Rate, Result};
 
-/// More blocks for a given number of items, or fewer items in a given number of blocks. Each size
-/// is given by its distance from the size at which the average alone keeps the rate. A larger
-/// distance lowers every rate, so both searches look for the smallest distance that is enough for
-/// the guarantee.
+/// Possible sizes: larger numbers of blocks for a given number of items, or smaller numbers of
+/// items in a given number of blocks. A size is identified by its distance from the size at which
+/// the average alone keeps the rate. A larger distance lowers every rate, so the search looks for
+/// the smallest distance at which the guarantee holds.
 #[derive(Clone, Copy)]
 pub(super) enum Sizes {
-    /// Numbers of blocks, from the fewest that the average allows upwards.
+    /// Numbers of blocks, starting from `mean`, the smallest for which the average is low enough.
     Blocks { mean: u64, items: u64 },
-    /// Numbers of items, from the most that the average allows downwards.
+    /// Numbers of items, starting from `mean`, the largest for which the average is low enough, and
+    /// decreasing.
     Items { mean: u64, blocks: u64 },
 }
 
@@ -55,7 +56,7 @@ impl Sizes {
         }
     }
 
-    /// The distance of a size, rounded to the side of the lower rate.
+    /// The distance of a size, rounded so that the rate does not increase.
     pub(super) fn away(self, size: f64) -> u64 {
         let away = match self {
             Sizes::Blocks { mean, .. } => (libm::ceil(size) as u64).saturating_sub(mean),
@@ -64,7 +65,8 @@ impl Sizes {
         away.min(self.last())
     }
 
-    /// Whether a larger size lowers the rate (1) or raises it (-1).
+    /// The sign of the effect of a larger size: 1 if it lowers the rate, and -1 if it raises the
+    /// rate.
     pub(super) fn sign(self) -> f64 {
         if matches!(self, Sizes::Blocks { .. }) { 1.0 } else { -1.0 }
     }
@@ -74,7 +76,8 @@ impl Sizes {
         (self.size(away) / GRAINS).max(1)
     }
 
-    /// The distance that the average alone needs with the probes of the target.
+    /// The distance at which the average alone keeps the rate with the number of probes of
+    /// `target`.
     pub(super) fn of_mean(self, target: &Target, rate: &Rate) -> Result<Option<u64>> {
         Ok(match self {
             Sizes::Blocks { mean, items } => fewest_for_the_mean(target, items, rate)?.map(|(blocks, _)| blocks - mean),
@@ -87,12 +90,12 @@ impl Sizes {
 /// is less than its inverse.
 pub(super) const GRAINS: u64 = 200_000;
 
-/// A search with a guarantee, for the nearest size that keeps the rate.
+/// The parameters of a search for the nearest size with a guarantee.
 pub(super) struct Question<'a> {
     pub(super) target: &'a Target,
     pub(super) confidence: f64,
     pub(super) rate: &'a Rate,
     pub(super) sizes: Sizes,
-    /// The number of probes with which the average is low enough at every distance.
+    /// A number of probes with which the average is low enough at every distance.
     pub(super) mean_probes: u32,
 }

@@ -8,9 +8,9 @@ use crate::one_filter::quantile::RateQuantile;
 use crate::{Fpr, Law, Rate, Result};
 use alloc::rc::Rc;
 
-/// The guarantee of blocked filters with one number of probes, at similar sizes. It is Chernoff's
-/// bound, whose parameters are called a tilt. Any tilt is valid at every size, but one that was
-/// found for a similar size gives a sharper bound.
+/// The guarantee of blocked filters with a fixed number of probes, at similar sizes. The guarantee
+/// is a Chernoff bound; its parameters are called the *tilt*. Every tilt gives a valid bound at
+/// every size, but the bound is sharper if the tilt was found for a similar size.
 #[derive(Clone)]
 pub(super) struct Sure<'a> {
     pub(super) target: &'a Target,
@@ -23,20 +23,20 @@ pub(super) struct Sure<'a> {
     found: Found,
 }
 
-/// Where a tilt comes from.
+/// The kind of search that found the parameters of the bound (the tilt).
 #[derive(Clone, Copy, PartialEq)]
 enum Found {
-    /// The search for another size.
+    /// A search for another size.
     Carried,
-    /// One search for sizes near these blocks and items.
+    /// A single search, for sizes near this number of blocks and items.
     Once(u64, u64),
-    /// A search for sizes near these blocks and items, refined by a second search.
+    /// A search for sizes near this number of blocks and items, refined by a second search.
     Alone(u64, u64),
 }
 
 impl<'a> Sure<'a> {
-    /// Finds a tilt for this size. Returns `None` if no guarantee is known, because the blocks are
-    /// too full.
+    /// Finds the parameters of the bound (the tilt) for this size. Returns `None` if no guarantee
+    /// is known, because the blocks are too full.
     pub(super) fn new(target: &'a Target, confidence: f64, probes: u32, blocks: u64, items: u64) -> Option<Sure<'a>> {
         let (blocks, items) = (rough(blocks), rough(items));
         let load = items as f64 / blocks as f64;
@@ -46,7 +46,7 @@ impl<'a> Sure<'a> {
     }
 
     /// The guarantee of one size. It does not depend on earlier searches, because its tilt is found
-    /// only for this size and sizes near it. Every answer about a size comes from here.
+    /// only for this size and sizes near it. Every final answer about a size uses this function.
     pub(super) fn at(&self, blocks: u64, items: u64) -> Option<Self> {
         let (near, many) = (rough(blocks), rough(items));
         if self.found == Found::Alone(near, many) {
@@ -64,8 +64,8 @@ impl<'a> Sure<'a> {
         Some(fresh)
     }
 
-    /// Finds a tilt for another size. The search starts from the known tilt, unless the load is
-    /// very different.
+    /// Finds the parameters of the bound (the tilt) for another size. The search starts from the
+    /// known tilt, unless the load is very different.
     pub(super) fn tilt_at(&mut self, blocks: u64, items: u64) {
         let load = items as f64 / blocks as f64;
         let near = self.tilt.as_ref().filter(|_| libm::log(load / self.load).abs() <= MUCH);
@@ -75,7 +75,7 @@ impl<'a> Sure<'a> {
         }
     }
 
-    /// The upper end of the guaranteed rate of one filter, including equal hashes.
+    /// The upper end of the guaranteed rate of one filter, including the bound on equal hashes.
     pub(super) fn kept(&self, blocks: u64, items: u64) -> f64 {
         let kept = self.law.kept(self.tilt.as_ref(), blocks, items, allowed(self.confidence));
         (kept + hash_floor(items, self.target.hash_bits)).next_up().min(1.0)
@@ -86,7 +86,7 @@ impl<'a> Sure<'a> {
         self.kept(blocks, items) <= rate.to_f64().next_down()
     }
 
-    /// Like [`keeps`](Self::keeps). If the known tilt does not prove the rate, and belongs to a
+    /// Like [`keeps`](Self::keeps). If the known tilt does not prove the rate and was found for a
     /// very different load, a new tilt is tried.
     pub(super) fn keeps_anywhere(&mut self, blocks: u64, items: u64, rate: &Rate) -> bool {
         if self.keeps(blocks, items, rate) {
@@ -99,7 +99,7 @@ impl<'a> Sure<'a> {
         self.keeps(blocks, items, rate)
     }
 
-    /// The guaranteed rate of one filter, after a second search for a tilt that starts from the
+    /// The guaranteed rate of one filter after another search for a tilt, which starts from the
     /// known tilt. If the known tilt gives a lower rate, it stays.
     pub(super) fn kept_again(&mut self, blocks: u64, items: u64) -> f64 {
         let (known, kept) = (self.tilt.clone(), self.kept(blocks, items));
@@ -120,7 +120,7 @@ impl<'a> Sure<'a> {
         if is_near { self.kept_again(blocks, items) } else { kept }
     }
 
-    /// The upper end of the average, including equal hashes.
+    /// The upper end of the average rate, including the bound on equal hashes.
     pub(super) fn average(&self, blocks: u64, items: u64) -> Result<f64> {
         let mut fpr = law(blocks, self.probes)?.fpr(items)?;
         fpr.add_above(hash_floor(items, self.target.hash_bits));
@@ -150,21 +150,22 @@ impl<'a> Sure<'a> {
     }
 }
 
-/// The probability `1 - c` of a miss, not rounded up. The difference is exact for c >= 1/2; for
-/// smaller c, it is rounded by at most half an ulp of 1.
+/// The allowed probability `1 - c` that a filter misses the rate, not rounded up. The difference is
+/// exact for c >= 1/2; for smaller c, it is rounded by at most half an ulp of 1.
 pub(super) fn allowed(confidence: f64) -> f64 {
     (1.0 - confidence) * (1.0 - 1e-15)
 }
 
-/// A load whose logarithm differs by more than this from that of the known tilt needs a new tilt.
+/// The largest difference between the logarithms of two loads for which the bound uses the same
+/// parameters (tilt).
 pub(super) const FAR: f64 = 0.03;
 
-/// A rate by a tilt for another size, or by a coarse search, is at most about this factor above the
-/// rate by the best tilt.
+/// The approximate factor by which a guaranteed rate can exceed the best one, if the parameters of
+/// its bound (the tilt) were found for another size or by a coarse search.
 pub(super) const NEARLY: f64 = 1.1;
 
-/// If the logarithms of two loads differ by more than this, the tilt of one is not a useful
-/// starting point for the other.
+/// The largest difference between the logarithms of two loads for which the parameters of the bound
+/// (the tilt) at one load are a useful starting point for the other.
 pub(super) const MUCH: f64 = 0.7;
 
 /// A load, rounded up by at most two hundredths, so that sizes with similar loads share the law of
@@ -174,8 +175,8 @@ fn rounded(load: f64) -> f64 {
     libm::exp(libm::ceil(libm::log(load) * STEPS) / STEPS)
 }
 
-/// A number of blocks or items, rounded down to twelve binary digits. Sizes with equal rounded
-/// numbers share a tilt.
+/// A number of blocks or items, rounded down to twelve binary digits. Sizes that round to the same
+/// numbers share the parameters of the bound (the tilt).
 fn rough(size: u64) -> u64 {
     let below = (64 - size.leading_zeros()).saturating_sub(12);
     size >> below << below

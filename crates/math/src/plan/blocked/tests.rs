@@ -6,9 +6,8 @@ use super::sizes::Sizes;
 use super::sure::Sure;
 use crate::{Law, Rate, Target};
 
-/// Compares the starting points of plans with the exact law. The bound by the mean fill is below
-/// the rate, the table is the rate to 1e-9, and the second-order term brings the bound near the
-/// rate.
+/// Compares the starting points of plans with the exact law. The lower bound is below the exact
+/// rate, the table has an error of 1e-9, and the approximation with the second-order term is close.
 #[test]
 fn guesses_are_near_the_law() {
     let mut table = RateTable::new();
@@ -32,7 +31,7 @@ fn guesses_are_near_the_law() {
     }
 }
 
-/// The guessed size has the rate, to within half a block.
+/// Tests that the estimated size has the requested rate, to within half a block.
 #[test]
 fn guessed_sizes_have_the_rate() {
     for (items, probes, rate) in [(1_000u64, 5u32, 1e-2f64), (100_000, 9, 1e-3), (10_000_000, 7, 1e-2), (1_000_000, 16, 1e-6)] {
@@ -44,8 +43,8 @@ fn guessed_sizes_have_the_rate() {
     }
 }
 
-/// The guess for a guarantee is the size at which the approximation of its rate reaches the
-/// requested rate.
+/// Tests that the estimated size for a guarantee is where the approximation of the guaranteed rate
+/// reaches the requested rate.
 #[test]
 fn guessed_sizes_for_a_guarantee_have_the_rate() {
     for (items, text, probes) in [(1_000u64, "1%", 5u32), (100_000, "0.1%", 8), (10_000_000, "1%", 6)] {

@@ -1,11 +1,12 @@
-//! Evidence that no smaller size is enough.
+//! Evidence that no smaller filter is enough.
 //!
-//! With fixed probes the rate falls with the bits, so excluding one size excludes all smaller ones.
-//! At that size, `f(k) >= b(k) = (1 - q)^k` with `q = (1 - 1/m)^(nk)`, by convexity. With
-//! `a = -n ln(1 - 1/m)` we have `k = -ln(q) / a`, so `ln b = -ln(q) ln(1 - q) / a`. The product
-//! `ln(q) ln(1 - q)` rises up to q = 1/2 and falls beyond. So `b` falls with k while `q >= 1/2`,
-//! and then rises. If the bound excludes one k on a side, it excludes all numbers of probes beyond
-//! that k. The numbers in between are decided by their sums.
+//! For a fixed number of probes, the rate decreases as the number of bits grows. So excluding one
+//! size excludes all smaller sizes. At that size, `f(k) >= b(k) = (1 - q)^k` with
+//! `q = (1 - 1/m)^(nk)`, by convexity. With `a = -n ln(1 - 1/m)` we have `k = -ln(q) / a`, so
+//! `ln b = -ln(q) ln(1 - q) / a`. The product `ln(q) ln(1 - q)` rises up to q = 1/2 and falls
+//! beyond. So as k grows, `b` falls while `q >= 1/2`, and then rises. On either side of the
+//! minimum, if the bound excludes some k, it also excludes every k farther from the minimum. The
+//! numbers of probes in between are excluded by computing their rates.
 
 use super::{Claim, Smallest, Whole, decide, standard};
 use crate::law::hash_floor;
@@ -15,23 +16,24 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 
-/// Evidence that a filter with one bit less than claimed is not enough.
+/// Evidence that a filter with one bit less than claimed does not reach the rate.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Smaller {
     /// The size that is excluded.
     pub bits: u64,
-    /// The bound excludes all numbers of probes up to this one. If it is 0, the bound excludes
-    /// none.
+    /// A bound excludes all numbers of probes from 1 to this number. If this number is 0, the bound
+    /// excludes none of them.
     pub few: u32,
-    /// The bound excludes this number of probes and all larger ones. It is `None` if only the
-    /// claimed number of probes is to be excluded.
+    /// A bound excludes this number of probes and all larger numbers. The value is `None` if the
+    /// claim is for a fixed number of probes.
     pub many: Option<u32>,
-    /// The numbers of probes in between, each excluded by its sum.
+    /// The numbers of probes between `few` and `many`. Each of them is excluded by computing its
+    /// rate.
     pub between: Vec<Excluded>,
 }
 
-/// A number of probes whose expected rate is above the requested rate.
+/// The evidence that the expected rate with this number of probes is above the requested rate.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Excluded {
@@ -41,11 +43,11 @@ pub struct Excluded {
     pub precision: u64,
     /// The value `f / 2^k` in units of `2^-precision`.
     pub sum: Whole,
-    /// The largest error of the sum in either direction, in units.
+    /// The largest error of the sum in either direction, in units of `2^-precision`.
     pub error: u128,
 }
 
-/// The largest number of values of k that may be excluded by their sums.
+/// The largest number of values of k that are excluded by computing their rates.
 const MOST_SUMS: u32 = 5_000;
 
 pub(super) fn smaller(claim: &Claim) -> Result<Option<Smaller>> {
@@ -61,7 +63,8 @@ pub(super) fn smaller(claim: &Claim) -> Result<Option<Smaller>> {
     Ok(Some(Smaller { bits, few, many: Some(many), between }))
 }
 
-/// The last number of probes on the left and the first on the right that are excluded by the bound.
+/// Returns the largest number of probes that the bound excludes on the left, and the smallest that
+/// it excludes on the right.
 fn bounded(claim: &Claim, bits: u64) -> Result<(u32, u32)> {
     let (m, n) = (bits as f64, claim.items as f64);
     // The bound must exceed the rate minus the floor of equal hashes by a small margin, because the
@@ -75,8 +78,9 @@ fn bounded(claim: &Claim, bits: u64) -> Result<(u32, u32)> {
     let q_is_large = |probes: u32| step * f64::from(probes) < core::f64::consts::LN_2 * (1.0 - 1e-9);
     let q_is_small = |probes: u32| step * f64::from(probes) > core::f64::consts::LN_2 * (1.0 + 1e-9);
     let near = (core::f64::consts::LN_2 / step).min(f64::from(crate::MAX_PROBES)) as u32;
-    let too_wide =
-        || Error::NotCertified { claim: "that no other number of probes does with a bit less: too many would have to be excluded" };
+    let too_wide = || Error::NotCertified {
+        claim: "that no other number of probes meets the rate with one bit less: too many numbers of probes would have to be excluded",
+    };
     // The search goes outwards from the lowest bound. The bounds are monotone on each side, so
     // bisection would also work, but few steps are needed.
     let few = (1..=near).rev().take(MOST_SUMS as usize).find(|&probes| q_is_large(probes) && is_excluded(probes)).unwrap_or(0);
@@ -92,6 +96,6 @@ fn exclude(claim: &Claim, bits: u64, probes: u32) -> Result<Excluded> {
             let error = sum.error * u128::from(probes + 1);
             Ok(Excluded { probes, precision: sum.precision, sum: sum.total, error })
         }
-        _ => Err(Error::NotCertified { claim: "that a bit less would miss the rate" }),
+        _ => Err(Error::NotCertified { claim: "that one bit less would miss the rate" }),
     }
 }

@@ -1,8 +1,9 @@
 //! Evidence that the rate of one filter is at most the requested rate, with a given probability.
 //!
-//! The filter's rate is at most p while at most `ones` bits are set. So `P(X >= a)` with a = ones +
-//! 1 must be small. X is a sum of independent Bernoulli variables (see [`crate::Fill`]) with known
-//! mean and variance v. The file docs/CERTIFICATE.md proves the bounds.
+//! The filter's rate is at most p as long as at most `ones` bits are set. So the probability
+//! `P(X >= a)` with a = ones + 1 must be small, where X is the number of set bits. X is a sum of
+//! independent Bernoulli variables (see [`crate::Fill`]) with known mean and variance v. The file
+//! docs/CERTIFICATE.md proves the bounds.
 
 use super::Claim;
 use crate::exact::enclosure::Enclose;
@@ -12,47 +13,48 @@ use crate::one_filter::quantile::{Evidence, miss_bound};
 use crate::search::boundary;
 use crate::{Error, Fill, Law, Result, law::Standard};
 
-/// The tail of the number of set bits, beyond the largest number whose rate is low enough.
+/// The evidence that the rate of one filter is at most the requested rate, with a given
+/// probability.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct OneFilter {
-    /// The probability that the certificate proves: the one claimed, or the largest that
-    /// [`TailBound`] proves.
+    /// The proven probability: the claimed one, or the largest one that a [`TailBound`] proves.
     pub confidence: f64,
-    /// The largest number of set bits whose rate, plus the floor of equal hashes, is at most the
-    /// requested rate.
+    /// The largest number of set bits at which the rate, plus the bound on equal hashes, is at most
+    /// the requested rate.
     pub ones: u64,
-    /// The bound on the tail.
+    /// The bound on the tail probability of the number of set bits.
     pub bound: TailBound,
 }
 
-/// A bound on `P(X >= a)`. Numbers are in units of [`TailBound::UNIT`]. Those named `above` are at
-/// least the true values, and the others are at most the true values.
+/// A bound on `P(X >= a)`. All numbers are multiples of `2^-UNIT` ([`TailBound::UNIT`]). Fields
+/// with names that end in `above` are upper bounds on the true values; all others are lower bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TailBound {
-    /// The probability is 0: no filter can have `a` set bits, because `min(m, n k) < a`.
+    /// The probability is 0. A filter cannot have `a` set bits, because `min(m, n k) < a`.
     Certain,
-    /// The distribution of the number of set bits is so short that the checker can compute it item
+    /// The distribution of the number of set bits is so small that the checker can compute it item
     /// by item.
     Law,
     /// Bennett's bound: `E = exp(v (z - 1 - ln z) - (a - mean) ln z)`.
     Chernoff {
-        /// The tilt, `z - 1`.
+        /// The tilt `z - 1`, which is the parameter of the bound.
         tilt: u128,
         /// An upper bound on the mean.
         mean_above: u128,
         /// An upper bound on the variance.
         variance_above: u128,
     },
-    /// The bound by log-concavity under the tilted law: `0.469 sqrt(z / v) E z / (z - 1)`.
+    /// The bound `0.469 sqrt(z / v) E z / (z - 1)`, which follows from the log-concavity of the
+    /// tilted distribution.
     LargestTerm {
-        /// The tilt, `z - 1`.
+        /// The tilt `z - 1`, which is the parameter of the bound.
         tilt: u128,
         /// An upper bound on the mean.
         mean_above: u128,
         /// An upper bound on the variance.
         variance_above: u128,
-        /// The variance, rounded down.
+        /// A lower bound on the variance.
         variance: u128,
     },
     /// The bound by Berry and Esseen: the normal tail at `(a - mean) / sqrt(v)`, plus
@@ -62,17 +64,18 @@ pub enum TailBound {
         mean_above: u128,
         /// An upper bound on the variance.
         variance_above: u128,
-        /// The variance, rounded down.
+        /// A lower bound on the variance.
         variance: u128,
     },
 }
 
 impl TailBound {
-    /// The numbers of a bound are multiples of `2^-UNIT`.
+    /// The number of binary digits after the point in the numbers of a `TailBound`.
     pub const UNIT: u32 = 64;
 }
 
-/// Moments with the direction of their rounding, as whole units and as floating-point numbers.
+/// The mean and the variance: as floating-point numbers, and as integers that are rounded up or
+/// down.
 struct Moments {
     mean: f64,
     variance: f64,
@@ -81,8 +84,8 @@ struct Moments {
     variance_below: u128,
 }
 
-/// A number in whole units, rounded up or down so that it is at least, or at most, the true number.
-/// `x` is the true number with a relative error of 1e-15.
+/// Converts a number to units of `2^-64`, rounded up or down so that the result is an upper or a
+/// lower bound on the true number. The relative error of `x` is at most 1e-15.
 fn units(x: f64, up: bool) -> u128 {
     let moved = if up { x * (1.0 + 4e-15) } else { x * (1.0 - 4e-15) };
     let scaled = libm::scalbn(moved, TailBound::UNIT as i32);
@@ -102,12 +105,12 @@ impl Moments {
     }
 }
 
-/// The largest product of set bits and balls for which a checker in an interpreted language can sum
-/// the distribution in some seconds.
+/// The largest product of set bits and balls for which a checker in an interpreted language can
+/// compute the distribution in some seconds. A ball is one position of an item.
 const SHORT_LAW: f64 = 1e7;
 
 pub(super) fn one_filter(claim: &Claim, asked: f64) -> Result<OneFilter> {
-    let unproven = || Error::NotCertified { claim: "that one filter keeps to the rate with this probability" };
+    let unproven = || Error::NotCertified { claim: "that one filter keeps the rate with this probability" };
     let ones = most_ones(claim)?.ok_or_else(unproven)?;
     let throws = u128::from(claim.items) * u128::from(claim.probes);
     if u128::from(ones) >= throws.min(claim.bits.into()) {
@@ -151,7 +154,7 @@ pub(super) fn one_filter(claim: &Claim, asked: f64) -> Result<OneFilter> {
     Ok(OneFilter { confidence, ones, bound })
 }
 
-/// The largest number of set bits whose rate is at most p, decided exactly.
+/// The largest number of set bits at which the rate is at most p, decided exactly.
 fn most_ones(claim: &Claim) -> Result<Option<u64>> {
     let meets = |ones: u64| Ratios::power(ones, claim.bits, claim.probes).at_most(&claim.rate, Some(claim.floor()));
     let left = 1.0 - libm::exp(libm::log(hash_floor(claim.items, claim.hash_bits)) - claim.rate.ln());
@@ -161,13 +164,14 @@ fn most_ones(claim: &Claim) -> Result<Option<u64>> {
     Ok(past.checked_sub(1).filter(|ones| *ones > 0))
 }
 
-/// The difference between the smallest number of set bits that is too large and the mean, minus a
-/// margin for the rounding of the mean.
+/// The distance from the mean to the smallest number of set bits that is too large, minus a margin
+/// for the rounding of the mean.
 fn distance(moments: &Moments, ones: u64) -> f64 {
     (ones as f64 - moments.mean) + 1.0 - 8.0 * f64::EPSILON * moments.mean
 }
 
-/// The exponent of Bennett's bound, the tilt in whole units, and the tilt.
+/// Returns the exponent of Bennett's bound, its parameter (the tilt) in units of `2^-64`, and the
+/// same parameter as a floating-point number.
 fn exponent(moments: &Moments, ones: u64) -> Option<(f64, u128, f64)> {
     let (distance, v) = (distance(moments, ones), moments.variance * (1.0 + 1e-14));
     if !(distance > 0.0 && v > 0.0) {
@@ -219,8 +223,8 @@ fn normal(moments: &Moments, ones: u64) -> Option<(f64, TailBound)> {
 mod tests {
     use super::*;
 
-    /// Compares the exponent with the series of `(1 + u) ln(1 + u) - u`, to the last digit. The
-    /// tilts are on both sides of 1e-3, below which the code uses four terms of the series.
+    /// Compares the exponent with the power series of `(1 + u) ln(1 + u) - u`, to the last digit.
+    /// The tilts are on both sides of 1e-3, below which the code uses four terms of the series.
     #[test]
     fn exponents_are_those_of_the_series() {
         for tilt in [1e-6f64, 1e-4, 5e-4, 9.99e-4, 1.001e-3, 0.01, 0.1] {

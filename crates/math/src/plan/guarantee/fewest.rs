@@ -7,24 +7,24 @@ use crate::one_filter::quantile::MANY_ITEMS;
 use crate::search::{self, Fit};
 use crate::{MAX_BITS, Result, Variant};
 
-/// The number of sizes below the first guess that are tried. The guarantee may hold for them
-/// although it does not hold for larger sizes. The probability is not monotone in the bits, because
-/// rounding to whole bits changes the rate.
+/// The number of sizes below the first guess that are tried. The guarantee may hold for one of them
+/// although it does not hold for a larger size. The probability is not monotone in the number of
+/// bits, because rounding to whole bits changes the rate.
 const DOWN: u64 = 48;
 
-/// The number of proofs that may fail before the search continues in larger steps.
+/// The number of proofs that may fail before the search continues with larger steps.
 const PROOFS: u64 = 64;
 
-/// Rounding to whole bits moves a size from its guess by less than this.
+/// The largest difference, in bits, that rounding to whole bits makes between a size and its guess.
 pub(super) const WHOLE_BITS: f64 = 16.0;
 
-/// For a hundred or more items, a size found by the law is smaller than one found by the bounds by
-/// less than this share.
+/// An upper bound on the relative difference between a size found by bounds and the smaller size
+/// found by the exact distribution, for at least a hundred items.
 pub(super) const LAW_SAVES: f64 = 1.0 / 64.0;
 
 impl Sure<'_> {
-    /// The smallest number of bits for which the search proves the guarantee. It is at least the
-    /// number that the average needs.
+    /// Returns the smallest number of bits for which the search proves the guarantee. The result is
+    /// at least the number of bits that the average rate needs.
     pub(in super::super) fn fewest_bits(&self, items: u64, mean: Fit) -> Result<Option<Fit>> {
         let mut best: Option<Fit> = None;
         let cost = |probes: u32| self.about_bits(items, probes);
@@ -40,8 +40,8 @@ impl Sure<'_> {
         Ok(best)
     }
 
-    /// The fewest bits with given probes, searched below `known`, a number that is known to be
-    /// enough.
+    /// Returns the fewest bits for a given number of probes. If `known` is given, that size is
+    /// already proven, and only smaller sizes are searched.
     fn fewest_bits_at(&self, items: u64, probes: u32, guess: f64, mean: u64, known: Option<u64>) -> Result<Option<u64>> {
         if known.is_some_and(|known| known == mean || self.is_excluded(known - 1, items, probes)) {
             return Ok(None);
@@ -61,8 +61,9 @@ impl Sure<'_> {
         self.fewest_by_law(items, probes, mean, limit)
     }
 
-    /// Estimates the (real) number of bits at which the bound on a miss falls below the allowed
-    /// probability.
+    /// Estimates the number of bits, as a real number, at which the bound on the probability of a
+    /// miss falls below the allowed probability. A miss means that a filter exceeds the requested
+    /// rate.
     fn about_bits(&self, items: u64, probes: u32) -> f64 {
         let ln_rate = self.question().ln_target(items);
         let variant = self.target.variant();
@@ -85,8 +86,8 @@ impl Sure<'_> {
         bisect_sizes(low, high, |bits| miss(bits) <= self.ln_allowed).1
     }
 
-    /// The first size near a guess that is proven. Only sizes below `known`, which is known to be
-    /// enough, are tried.
+    /// Returns the first size near a guess that is proven. If `known` is given, that size is
+    /// already proven, and only smaller sizes are tried.
     fn fewest_by_bounds(&self, items: u64, probes: u32, guess: f64, known: Option<u64>) -> Result<Option<u64>> {
         let least = self.target.variant().least_bits(probes);
         let guess = (guess.min(MAX_BITS as f64) as u64).max(least);
@@ -103,18 +104,10 @@ impl Sure<'_> {
         if known.is_some() { Ok(None) } else { self.fewest_beyond(items, probes, guess) }
     }
 
-    /// The fewest bits, searched well above a guess.
+    /// Returns the fewest bits that a search well above a guess finds.
     fn fewest_beyond(&self, items: u64, probes: u32, guess: u64) -> Result<Option<u64>> {
-        let holds = |bits: u64| self.holds(bits, items, probes);
-        let mut step = DOWN.max(guess >> 50);
-        let (mut failed, mut bits) = (guess, guess.saturating_add(step));
-        while bits < MAX_BITS && !holds(bits)? {
-            (failed, step) = (bits, step.saturating_mul(2));
-            bits = bits.saturating_add(step);
-        }
-        if bits >= MAX_BITS && !holds(MAX_BITS)? {
-            return Ok(None);
-        }
-        search::boundary(bits as f64, failed + 1, bits.min(MAX_BITS), |bits| Ok(!holds(bits)?)).map(Some)
+        let first = guess.saturating_add(DOWN);
+        let found = search::boundary(first as f64, guess + 1, MAX_BITS + 1, |bits| Ok(!self.holds(bits, items, probes)?))?;
+        Ok((found <= MAX_BITS).then_some(found))
     }
 }

@@ -1,21 +1,23 @@
-//! The fewest bits for few balls, by the exact distribution of the number of set bits.
+//! The fewest bits for few items, decided by the exact distribution of the number of set bits.
 //!
-//! A ball is one position of one item. With few balls, single bits matter. For a given number of
-//! probes, the largest share s of bits that may be set is nearly the same at all sizes. A filter of
-//! m bits misses its rate if more than s m bits are set. As m grows, the probability of a miss
-//! decreases, but not monotonically: it jumps where s m passes an integer. Now suppose that one
-//! more set bit is allowed (`s m + 1`). The probability of exceeding this number is below that of a
-//! miss at this and every smaller size, because each jump is by one bit. So if a size misses too
-//! often even with one more bit allowed, all smaller sizes are excluded (`tests/plan_guarantee.rs`
-//! checks this at all sizes). Every larger size is tried. For the partitioned layout, only a bound
-//! is known, and every size is tried, from the smallest that keeps the rate on average.
+//! A *ball* is one position of one item. If there are few balls, every single bit matters. For a
+//! given number of probes, the largest allowed share s of set bits is nearly the same for all
+//! sizes. A filter of m bits misses its rate if more than s m bits are set. As m grows, the
+//! probability that a filter misses its rate decreases, but not monotonically: it jumps where s m
+//! passes an integer. Now suppose that one more set bit is allowed (`s m + 1`). The probability of
+//! exceeding this limit is below the probability of a miss at this size and at every smaller size,
+//! because each jump is by one bit. So if a size misses too often even with one more bit allowed,
+//! no smaller size is enough (`tests/plan_guarantee.rs` checks this at all sizes). All larger sizes
+//! are tried. For the partitioned scheme, only a bound is known. For that scheme, all sizes are
+//! tried, starting with the smallest that keeps the rate on average.
 
 use super::Sure;
 use crate::one_filter::quantile::{Evidence, FEW_BALLS, MANY_ITEMS, misses_by_far};
 use crate::{Result, Variant, search};
 
-/// Whether every size is tried, because the approximations are not exact enough. For slices this is
-/// so below [`MANY_ITEMS`] items, where the lengths of the slices matter.
+/// Whether the search must try every size, because approximations are not precise enough. For the
+/// partitioned scheme, this is so below [`MANY_ITEMS`] items, because the lengths of the slices
+/// matter.
 pub(super) fn is_followed(variant: Variant, items: u64, probes: u32, allowed: f64) -> bool {
     match variant {
         Variant::Partitioned => items < MANY_ITEMS && items * u64::from(probes) <= FEW_BALLS,
@@ -24,8 +26,8 @@ pub(super) fn is_followed(variant: Variant, items: u64, probes: u32, allowed: f6
 }
 
 impl Sure<'_> {
-    /// Whether every size is tried. The exact distribution, computed ball by ball, decides each
-    /// size; for the partitioned layout with few items, a bound does.
+    /// Whether the search tries every size. Each size is decided by the exact distribution,
+    /// computed ball by ball. For the partitioned scheme with few items, a bound decides.
     pub(super) fn is_followed(&self, items: u64, probes: u32) -> bool {
         is_followed(self.target.variant(), items, probes, 1.0 - self.confidence)
     }
@@ -36,7 +38,7 @@ impl Sure<'_> {
         Ok(bits < self.target.variant().least_bits(probes) || misses_by_far(law, self.rate, self.target.hash_bits, 1.0 - self.confidence)?)
     }
 
-    /// The fewest bits below `limit` with given probes.
+    /// Returns the fewest bits below `limit` for a given number of probes.
     pub(super) fn fewest_by_law(&self, items: u64, probes: u32, mean: u64, limit: u64) -> Result<Option<u64>> {
         let least = mean.max(self.target.variant().least_bits(probes));
         let Some(last) = limit.checked_sub(1).filter(|last| *last >= least) else { return Ok(None) };

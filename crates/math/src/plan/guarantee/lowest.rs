@@ -9,23 +9,25 @@ use crate::one_filter::quantile::{MANY_ITEMS, kept};
 use crate::search::ln_lower_bound;
 use crate::{Fpr, Result};
 
-/// Below this number of items, all numbers of probes are tried, up to well beyond the likely one.
+/// Below this number of items, all numbers of probes are tried, up to well beyond the probable best
+/// one.
 const FEW_ITEMS: u64 = 30;
 
-/// From a hundred items on, the exact distribution lowers the logarithm of a rate by less than
-/// this; below a hundred items, by less than [`LAW_LOWERS_FEW`].
+/// The largest decrease of the logarithm of a rate if the exact distribution replaces the bounds,
+/// for at least a hundred items. For fewer items, it is [`LAW_LOWERS_FEW`].
 const LAW_LOWERS: f64 = 0.1;
 const LAW_LOWERS_FEW: f64 = 1.5;
 
-/// The number of probes with the lowest promised rate for a size, and that rate. It is the
-/// guaranteed rate of one filter, or the average if that is higher. Both include equal hashes.
+/// The number of probes with the lowest rate that can be promised for a size, and that rate. The
+/// promised rate is the guaranteed rate of one filter, or the average rate if that is higher. Both
+/// rates include the bound on equal hashes.
 pub(in super::super) struct Lowest {
     pub(in super::super) probes: u32,
     pub(in super::super) promised: Fpr,
 }
 
 impl Lowest {
-    /// Considers numbers of probes up to `most`, or only the given number if the target has one.
+    /// Tries the numbers of probes up to `most`, or only the number in the target if there is one.
     pub(in super::super) fn new(target: &Target, bits: u64, items: u64, confidence: f64, most: u32) -> Result<Lowest> {
         let variant = target.variant();
         let allowed = 1.0 - confidence;

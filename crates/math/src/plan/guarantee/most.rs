@@ -8,9 +8,10 @@ use crate::one_filter::quantile::MANY_ITEMS;
 use crate::search::{self, Fit};
 
 impl Sure<'_> {
-    /// The largest number of items that these bits are found to hold with the guarantee. It is at
-    /// most the number for the average. For a given number of probes, a miss becomes more likely
-    /// with more items, so the guarantee also holds for all smaller numbers.
+    /// Returns the largest number of items for which the search proves the guarantee with these
+    /// bits. The result is at most the number of items that the average rate allows. For a given
+    /// number of probes, a filter with more items is more likely to exceed the rate. So the
+    /// guarantee also holds for all smaller numbers of items.
     pub(in super::super) fn most_items(&self, bits: u64, mean: Fit) -> Result<Option<Fit>> {
         let last = self.target.variant().max_probes(bits).min(self.most_probes(1).max(mean.probes));
         // Rounding to whole bits, and the law, change a size by some bits. The margin is the number
@@ -30,8 +31,9 @@ impl Sure<'_> {
         Ok((best.size > 0).then_some(best))
     }
 
-    /// Estimates the (real) number of items at which the bound on a miss rises above the allowed
-    /// probability.
+    /// Estimates the number of items, as a real number, at which the bound on the probability of a
+    /// miss rises above the allowed probability. A miss means that a filter exceeds the requested
+    /// rate.
     fn about_items(&self, bits: u64, probes: u32, limit: u64) -> f64 {
         let too_many = |items: f64| self.about(bits, items.max(1.0) as u64, probes) > self.ln_allowed;
         bisect_sizes(0.0, limit as f64 + 1.0, too_many).0

@@ -1,14 +1,14 @@
-//! The proven rate of a size of a two-hash scheme. Every answer of the planner is based on it.
+//! Proven rates of two-hash schemes. Every answer of the planner is based on them.
 //!
-//! The rate depends only on the size. The limit on the work holds for each rate alone, so a rate
-//! does not depend on what the search computed before, and no two answers contradict each other.
+//! The rate depends only on the size. Each rate has its own limit on the work. So a rate does not
+//! depend on what the search computed before, and no two answers contradict each other.
 
 use super::super::target::Target;
 use crate::exact::enclosure::Enclose;
 use crate::exact::work;
 use crate::law::double::powers::Powers;
 use crate::law::hash_floor;
-use crate::{Fpr, Method, Result, SchemeId};
+use crate::{Fpr, Result};
 use alloc::collections::BTreeMap;
 use core::cell::RefCell;
 
@@ -18,12 +18,13 @@ const SMALL: u64 = 1_000;
 /// The largest number of steps for one rate. They take about a third of a second.
 const STEPS: u32 = 200_000_000;
 
-/// The number of steps for the bracket of a larger size. A search computes up to a hundred of them,
-/// so that all together take some seconds. Some composite sizes need more; a wider bracket then
-/// takes its place.
+/// The number of steps for the bracket of a larger size. A search computes up to a hundred such
+/// brackets, which together take some seconds. Some composite sizes need more steps; their brackets
+/// are computed in a faster way and are wider.
 const BRACKET_STEPS: u32 = 20_000_000;
 
-/// The proven rates of a scheme. The terms of exact sums do not depend on the items, and are kept.
+/// The proven rates of a scheme. The terms of exact sums are kept, because they do not depend on
+/// the number of items.
 pub(super) struct Proofs<'a> {
     pub(super) target: &'a Target,
     sums: RefCell<BTreeMap<(u64, u32), Option<Powers>>>,
@@ -41,21 +42,9 @@ impl<'a> Proofs<'a> {
         Ok(fpr.upper)
     }
 
-    /// The rate that a plan reports. If the positions are plain progressions (`h1 + i h2`) and
-    /// their exact sum takes little time, it is this sum. Otherwise, it is the bracket that decides
-    /// whether a size is accepted.
-    pub(super) fn best(&self, bits: u64, items: u64, probes: u32) -> Result<Fpr> {
-        let proven = self.proven(bits, items, probes)?;
-        if proven.method == Method::Exact || matches!(self.target.scheme, SchemeId::Square | SchemeId::Cube | SchemeId::Enhanced) {
-            return Ok(proven);
-        }
-        let better = affordable(self.law(bits, items, probes))?.filter(|better| better.upper <= proven.upper);
-        Ok(better.unwrap_or(proven))
-    }
-
     /// The rate of a size. It is exact for small sizes. Otherwise it is a bracket, which takes much
     /// less time than the exact sum.
-    fn proven(&self, bits: u64, items: u64, probes: u32) -> Result<Fpr> {
+    pub(super) fn proven(&self, bits: u64, items: u64, probes: u32) -> Result<Fpr> {
         let Some(law) = self.target.scheme.double(bits, probes)? else {
             return Ok(affordable(self.law(bits, items, probes))?.unwrap_or(Fpr::bound(0.0, 1.0)));
         };
@@ -91,7 +80,7 @@ impl<'a> Proofs<'a> {
     }
 }
 
-/// Returns `None` if a computation was refused because it would take too long.
+/// Turns the error of a computation that would take too long into `None`.
 fn affordable(found: Result<Option<Fpr>>) -> Result<Option<Fpr>> {
     match found {
         Err(error) if error.is_cost() => Ok(None),

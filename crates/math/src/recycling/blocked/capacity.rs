@@ -1,5 +1,5 @@
-//! Blocked filters that forget: the largest number of items that a given memory remembers at a
-//! given rate, and the smallest memory for a number of items.
+//! Blocked recycling filters: the largest number of items that a given memory remembers at a given
+//! rate, and the smallest memory for a given number of items.
 
 use super::super::{LongRun, Result, SizedDesign};
 use super::cycle::MOST_ITEMS;
@@ -8,7 +8,7 @@ use crate::error::{check_bits, out_of_range};
 use crate::exact::enclosure::Enclose;
 use crate::exact::work;
 use crate::law::{Blocked, InBlock};
-use crate::{BLOCK_BITS, Law, MAX_BITS, MAX_BLOCKED_PROBES, Rate};
+use crate::{BLOCK_BITS, Law, MAX_BITS, MAX_BLOCKED_PROBES, Rate, WORTH_TIMES};
 use alloc::vec::Vec;
 use alloc::{format, vec};
 
@@ -16,7 +16,7 @@ use alloc::{format, vec};
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct BlockedSized {
-    /// The design, in lines of [`BLOCK_BITS`].
+    /// The design, with lines of [`BLOCK_BITS`] bits.
     pub design: BlockedDesign,
     /// The rates and the number of items of the design. The upper end of the average rate is at
     /// most the requested rate.
@@ -24,26 +24,34 @@ pub struct BlockedSized {
 }
 
 impl BlockedSized {
-    /// Returns whether the speed of one cache line per item is worth these bits. The answer is yes
-    /// if the design has at most a tenth more bits than a standard filter for the same number of
-    /// items (the lower end of the design's bracket). The option `plan --recycling --layout auto`
-    /// uses this criterion.
+    /// Returns the bits per item of this design divided by those of a standard design. The number
+    /// of items is that per cycle. If the numbers of items are only known as brackets, the result
+    /// is the largest possible ratio.
+    #[must_use]
+    pub fn times_bits(&self, standard: &SizedDesign) -> f64 {
+        let (items, others) = (self.run.items_per_cycle.lower, standard.run.items_per_cycle.upper);
+        self.design.bits() as f64 / items / (standard.design.total_bits() as f64 / others)
+    }
+
+    /// Returns whether the design has at most [`WORTH_TIMES`] times the bits per item of a standard
+    /// design. The ratio is that of [`times_bits`](Self::times_bits). The option
+    /// `plan --recycling --layout auto` uses this criterion.
     #[must_use]
     pub fn is_worth_it(&self, standard: &SizedDesign) -> bool {
-        let (items, others) = (self.run.items_per_cycle.lower, standard.run.items_per_cycle.upper);
-        10.0 * self.design.bits() as f64 * others <= 11.0 * standard.design.total_bits() as f64 * items
+        self.times_bits(standard) <= WORTH_TIMES
     }
 }
 
-/// Finds a blocked design with `bits` bits, rounded down to whole lines of [`BLOCK_BITS`]. Its
-/// long-run rate is proven to be at most `rate`, and it holds nearly the most items per cycle. The
-/// result is `None` if no design was found, which can happen with few lines at low rates.
+/// Finds a blocked design with `bits` bits, rounded down to whole lines of [`BLOCK_BITS`]. The
+/// long-run rate of the design is proven to be at most `rate`. The number of items per cycle is
+/// nearly the largest possible one. The result is `None` if no design was found, which can happen
+/// with few lines at low rates.
 ///
-/// The limit of the design is the highest decimal of four digits for which the rate is proven. The
-/// number of probes is chosen by the expected rate as a function of the items. With it, the number
-/// of items is within 0.3% of the best. The search loses less than 1% of the items. The rate of the
-/// design that it finds is proven. This takes tens of milliseconds at usual rates and any size, and
-/// some tenths of a second at a rate of 1e-9.
+/// The [`limit`](BlockedDesign::limit) of the design is the highest decimal number with four digits
+/// for which the long-run rate is proven to be at most `rate`. The number of probes is chosen by
+/// comparing expected rates, not brackets. This loses at most 0.3% of the items. The whole search
+/// loses less than 1% of the items. The rate of the resulting design is proven. This takes tens of
+/// milliseconds at usual rates and any size, and some tenths of a second at a rate of 1e-9.
 ///
 /// ```
 /// use truebloom_math::recycling::{Mode, blocked_capacity, capacity};
@@ -62,14 +70,14 @@ pub fn blocked_capacity(bits: u64, rate: &Rate) -> Result<Option<BlockedSized>> 
     check_bits(bits)?;
     check_rate(rate)?;
     if bits < BLOCK_BITS {
-        return out_of_range("bits", bits, format!("at least a line of {BLOCK_BITS}"));
+        return out_of_range("bits", bits, format!("at least {BLOCK_BITS}, the size of a block"));
     }
     let blocks = bits / BLOCK_BITS;
     most_items(blocks, &candidates(blocks, rate)?, rate)
 }
 
-/// The design with this many lines that holds the most items. Only these numbers of probes are
-/// tried, each with its approximate limit.
+/// Returns the design with this many lines that holds the most items. The function tries only the
+/// numbers of probes in `candidates`, each with its approximate limit.
 fn most_items(blocks: u64, candidates: &[(u32, f64)], rate: &Rate) -> Result<Option<BlockedSized>> {
     let mut best: Option<BlockedSized> = None;
     for &(probes, limit) in candidates {
@@ -81,13 +89,17 @@ fn most_items(blocks: u64, candidates: &[(u32, f64)], rate: &Rate) -> Result<Opt
     Ok(best)
 }
 
-/// The lowest rate that is supported. At lower rates, blocked filters take more than 1.7 times the
-/// bits, and the search takes seconds.
+/// The lowest supported rate. At lower rates, blocked filters take more than 1.7 times the bits of
+/// standard filters, and the search takes seconds.
 const LEAST_RATE: f64 = 1e-9;
 
 fn check_rate(rate: &Rate) -> Result<()> {
     if rate.to_f64() < LEAST_RATE {
-        return out_of_range("fpr", rate, format!("at least {LEAST_RATE:e} in lines, which take nearly twice the bits there"));
+        return out_of_range(
+            "fpr",
+            rate,
+            format!("at least {LEAST_RATE:e} for the blocked layout, which takes nearly twice the bits at lower rates"),
+        );
     }
     Ok(())
 }
@@ -96,8 +108,9 @@ fn law(blocks: u64, probes: u32) -> Result<Blocked> {
     Blocked::new(blocks * BLOCK_BITS, BLOCK_BITS, InBlock::Independent, probes)
 }
 
-/// The numbers of probes with which a filter holds nearly the most items at this average rate, if
-/// it always has its expected rate. Each comes with its limit.
+/// Returns the numbers of probes with which a filter holds nearly the most items at this average
+/// rate. The approximation assumes that the filter always has its expected rate. Each number comes
+/// with its approximate limit.
 fn candidates(blocks: u64, rate: &Rate) -> Result<Vec<(u32, f64)>> {
     let mut found = Vec::new();
     let mut most = 0;
@@ -114,7 +127,8 @@ fn candidates(blocks: u64, rate: &Rate) -> Result<Vec<(u32, f64)>> {
     Ok(found.into_iter().map(|(probes, _, limit)| (probes, limit)).collect())
 }
 
-/// The number n of items for which the expected rates of the first n items have this average.
+/// Returns the number n of items for which the expected rates before each of the first n insertions
+/// have the average `rate`.
 fn averaging(law: &Blocked, rate: f64) -> Result<u64> {
     let below = |items: u64| Ok(items < 2 || law.expected_before(items).fpr()?.value <= rate);
     let (mut low, mut high) = (1, 1 + law.bits() / law.block_bits());
@@ -129,13 +143,13 @@ fn averaging(law: &Blocked, rate: f64) -> Result<u64> {
     Ok(low)
 }
 
-/// The design with the highest limit of four digits whose rate is proven to be low enough. The
+/// Returns the design with the highest four-digit limit whose rate is proven to be low enough. The
 /// search starts from an approximate limit.
 fn fullest(blocks: u64, probes: u32, limit: f64, rate: &Rate) -> Result<Option<BlockedSized>> {
     let asked = rate.to_f64().next_down();
     let sized = |limit: f64| -> Result<BlockedSized> {
         let design = BlockedDesign::new(blocks * BLOCK_BITS, BLOCK_BITS, probes, limit)?;
-        Ok(BlockedSized { design, run: design.long_run()? })
+        Ok(BlockedSized { design, run: design.long_run()?.with_equal_hashes(1) })
     };
     let (mut meets, mut fails, mut best) = (decimal_below(LEAST_RATE), decimal_below(MOST_LIMIT) + 1, None);
     let mut at = decimal_below(limit);
@@ -158,15 +172,16 @@ fn fullest(blocks: u64, probes: u32, limit: f64, rate: &Rate) -> Result<Option<B
     Ok(best)
 }
 
-/// The decimals of four digits, by index. There are 9,000 for each power of ten, and index 0 is
-/// 1e-18.
+/// Returns the four-digit decimal number with this index. Each power of ten has 9,000 of these
+/// numbers, and index 0 is 1e-18.
 fn decimal(index: i64) -> f64 {
     // Powers of ten are exact up to 10^22, so this is the f64 nearest to the decimal.
     let (power, digits) = (index / 9_000 - 21, index % 9_000 + 1_000);
     digits as f64 / crate::power(10.0, power.unsigned_abs() as u32)
 }
 
-/// The index of the largest of these decimals that is at most `limit`, or the index of a neighbour.
+/// Returns the index of the largest four-digit decimal number that is at most `limit`, or the index
+/// of a neighbour of it.
 fn decimal_below(limit: f64) -> i64 {
     let power = libm::floor(libm::log10(limit.clamp(1e-18, 0.9999))) as i64;
     let digits = (limit * crate::power(10.0, (3 - power).unsigned_abs() as u32)) as i64;
@@ -176,9 +191,9 @@ fn decimal_below(limit: f64) -> i64 {
 /// Finds nearly the smallest blocked design that is proven to hold at least `items` per cycle at a
 /// long-run rate of at most `rate`. The result is `None` above 2^62 bits.
 ///
-/// The capacity is not quite monotone in bits. The search goes from size to size, using their
-/// capacities. The smaller sizes that it leaves out differ from the result by less than a
-/// thousandth plus one line. This takes some tenths of a second.
+/// The capacity is not exactly monotone in the number of bits. So the search moves from size to
+/// size by comparing their capacities. The search can miss a slightly smaller size. The difference
+/// is less than a thousandth plus one line. This takes some tenths of a second.
 ///
 /// # Errors
 /// Fails if `items` is not above 0, or is above 1e18, or if the rate is below 1e-9.
@@ -220,7 +235,7 @@ pub fn blocked_min_bits(items: f64, rate: &Rate) -> Result<Option<BlockedSized>>
     }
 }
 
-/// The step between sizes: a thousandth, in whole lines.
+/// The step between two sizes of the search: about a thousandth, in whole lines.
 fn step(blocks: u64) -> u64 {
     1 + blocks / 1_024
 }
@@ -242,8 +257,8 @@ mod tests {
         assert!(decimal(decimal_below(MOST_LIMIT)) <= MOST_LIMIT && decimal(decimal_below(MOST_LIMIT) + 1) > MOST_LIMIT);
     }
 
-    /// Tests that the candidates are exactly the numbers of probes with at least 99.7% of the
-    /// largest number of items.
+    /// Tests that the candidates are exactly the numbers of probes with which the filter holds at
+    /// least 99.7% of the largest number of items.
     #[test]
     fn candidates_are_the_best_of_all_probes() {
         for (blocks, text) in [(20, "20%"), (1_000, "1%"), (1_000, "1e-4")] {
@@ -258,8 +273,8 @@ mod tests {
         }
     }
 
-    /// Tests that the memory that is found is enough for the items, and that three steps less are
-    /// not enough.
+    /// Tests that the resulting memory is enough for the items, and that a memory smaller by three
+    /// steps is not.
     #[test]
     fn small_memories_are_enough_and_about_the_least() {
         for (items, text) in [(60.0, "5%"), (900.0, "5%"), (2_500.0, "20%")] {

@@ -1,9 +1,10 @@
-//! Proven brackets of the number of items of a cycle and of its average rate.
+//! Proven brackets of the number of items in a cycle, and of the average rate over a cycle. A cycle
+//! is the time from one emptying of the filter to the next.
 //!
-//! Distinct items come one after another. W_i is the rate of the filter after i new items. An item
-//! that passes does not change the filter. The cycle ends with the first item N for which
+//! Distinct items arrive one after another. W_i is the rate of the filter after i new items. An
+//! item that passes does not change the filter. The cycle ends with the first item N for which
 //! `W_N > r`, where r is the limit. W never falls, so `{N > i} = {W_i <= r}`. Item i + 1 passes
-//! with probability W_i, so
+//! with probability W_i, so the expected number of items and the average rate are
 //!
 //! ```text
 //! E[N] = sum over i >= 0 of P(W_i <= r)            average = E[sum of W_i over i < N] / E[N] = r - G / E[N]
@@ -11,20 +12,21 @@
 //! ```
 //!
 //! Let `f(i) = E[W_i]`, let `n` be near the number of items at which f reaches r, and let `M` be
-//! the mean of f over i < n, which the law gives exactly. The following bounds hold.
+//! the mean of f over i < n, which the law gives exactly. Then the following bounds hold.
 //!
 //! * Jensen: `G >= n (r - M)`. Scarf: `G <= n (r - M) + D`, where D is the sum of `E[(W_i - r)^+]`
-//!   below n and of `E[(r - W_i)^+]` from n on. D is small of second order.
-//! * Cantelli: `n - A <= E[N] <= n + C`, where A is the sum of `P(W_i > r)` below n, and C the sum
-//!   of `P(W_i <= r)` from n on.
-//! * For any I, `c I` items are c groups of I items. If N > c I, no group alone exceeds r, so
-//!   `P(N > c I) <= P(N > I)^c`. Therefore all i from I on add at most `I q / (1 - q)` with
-//!   `q = P(N > I)`.
+//!   over i below n, plus the sum of `E[(r - W_i)^+]` over i from n on. D is a small second-order
+//!   term.
+//! * Cantelli: `n - A <= E[N] <= n + C`, where A is the sum of `P(W_i > r)` over i below n, and C
+//!   is the sum of `P(W_i <= r)` over i from n on.
+//! * For any I, `c I` items consist of c groups of I items. If N > c I, no group on its own makes
+//!   the rate exceed r, so `P(N > c I) <= P(N > I)^c`. Therefore, the sum over all i from I on is
+//!   at most `I q / (1 - q)` with `q = P(N > I)`.
 //!
-//! So `(n M - r A - D) / (n - A) <= average <= (n M + r C) / (n + C)`. All probabilities are
-//! monotone in i, so one value bounds the sum over a range of items. The filter compares rounded
-//! weights, which exceed W by at most u. So `W_i <= r - u` implies that the cycle continues, which
-//! implies `W_i <= r`. Therefore lower bounds are computed at r - u.
+//! So `(n M - r A - D) / (n - A) <= average <= (n M + r C) / (n + C)`. All these probabilities are
+//! monotone in i, so a single value bounds the sum over a range of items. The filter compares
+//! rounded weights, which exceed W by at most u. So if `W_i <= r - u`, the cycle continues, and if
+//! the cycle continues, `W_i <= r`. Therefore, lower bounds are computed at r - u.
 
 use super::super::{Bracket, Result};
 use super::BlockedDesign;
@@ -35,20 +37,21 @@ use crate::law::Blocked;
 use crate::try_bisect;
 use crate::{Fpr, Law, Method};
 
-/// The length of a range of items: a sixth of its distance from n if the probability is high, and a
-/// third if it is low. Ranges make the sums about a tenth too large, and the sums are small.
+/// The length of a range of items over which one value bounds the sum. The length is a sixth of the
+/// distance of the range from n if the probability is high, and a third if it is low. Using ranges
+/// increases the sums by about a tenth, which matters little because the sums are small.
 fn stretch(first: u64, distance: u64, chance: f64) -> u64 {
     first.max(distance / if chance > 0.05 { 6 } else { 3 })
 }
 
-/// A sum ends when its remainder is below this share of the sum.
+/// The relative remainder at which a sum over items ends.
 const TAIL: f64 = 1e-3;
 
-/// The remainder of the sums beyond n may also be this share of all items, which is about the
-/// rounding error of a variance of 0.
+/// The remainder, as a share of all items, at which the sums beyond n may also end. This share is
+/// about the rounding error of a variance of 0.
 const ROUNDING: f64 = 1e-12;
 
-/// Cycles with more items than this are not computed.
+/// The largest number of items in a cycle for which brackets are computed.
 pub(super) const MOST_ITEMS: u64 = 1 << 61;
 
 /// The average rate and the number of items of a cycle, as brackets.
@@ -63,7 +66,7 @@ pub(super) fn bracket(design: &BlockedDesign) -> Result<(Fpr, Bracket)> {
     combine(law, items, [lower, upper], below, beyond)
 }
 
-/// The length of the shortest ranges, much shorter than the standard deviation of N.
+/// The length of the shortest ranges, which is much shorter than the standard deviation of N.
 fn first_stretch(blocks: u64, items: u64) -> u64 {
     ((items as f64 / (128.0 * libm::sqrt(blocks as f64))) as u64).max(1)
 }
@@ -82,12 +85,12 @@ pub(super) fn crossing(law: &Blocked, limit: f64) -> Result<u64> {
     try_bisect(low + 1..=high, above)
 }
 
-/// Upper bounds on two sums over the items on one side of n.
+/// Upper bounds on two sums over the items before n, or over the items from n on.
 #[derive(Clone, Copy, Default)]
 struct Sums {
     /// The bound on the sum of the probabilities.
     chances: f64,
-    /// The bound on the sum of the positive parts.
+    /// The bound on the sum of the expected positive parts.
     parts: f64,
 }
 
@@ -99,8 +102,8 @@ impl Sums {
     }
 }
 
-/// Bounds on the sums of `P(W_i > lower)` and `E[(W_i - upper)^+]` over i < n. In each range, the
-/// values at its last item are used, because they are the largest.
+/// Bounds on the sums of `P(W_i > lower)` and `E[(W_i - upper)^+]` over i < n. Each range is
+/// bounded by the values at its last item, which are the largest.
 fn below(law: &Blocked, items: u64, first: u64, lower: f64, upper: f64) -> Result<Sums> {
     let mut sums = Sums::default();
     let mut last = items - 1;
@@ -118,8 +121,8 @@ fn below(law: &Blocked, items: u64, first: u64, lower: f64, upper: f64) -> Resul
     Ok(sums)
 }
 
-/// Bounds on the sums of `P(W_i <= r)` and `E[(r - W_i)^+]` over i >= n. In each range, the values
-/// at its first item are used, because they are the largest.
+/// Bounds on the sums of `P(W_i <= r)` and `E[(r - W_i)^+]` over i >= n. Each range is bounded by
+/// the values at its first item, which are the largest.
 fn beyond(law: &Blocked, items: u64, first: u64, limit: f64) -> Result<Sums> {
     let mut sums = Sums::default();
     let mut at = items;
@@ -161,7 +164,7 @@ mod tests {
     use super::*;
     use crate::law::InBlock;
 
-    /// The sums below n and from n on, computed from every state of tiny filters until they are
+    /// The true sums below n and from n on, computed from all states of tiny filters until they are
     /// full.
     fn exact(blocks: u32, block_bits: u32, probes: u32, items: u64, limit: f64) -> [Sums; 2] {
         let (mut states, mut sums) = (empty(blocks, block_bits), [Sums::default(); 2]);
@@ -188,8 +191,8 @@ mod tests {
         sums
     }
 
-    /// Tests that each of the four sums is at least the true sum, for every n, and that some are
-    /// close to it.
+    /// Tests that each of the four bounds is at least the true sum, for every n, and that some
+    /// bounds are close.
     #[test]
     fn sums_bound_those_of_every_state() {
         let mut nearest = [f64::INFINITY; 4];
@@ -216,7 +219,7 @@ mod tests {
         assert!(nearest.iter().all(|nearest| *nearest < 1.5), "the bounds are generous: {nearest:?}");
     }
 
-    /// Checks how each sum changes the ends, for each term of the module's formulas.
+    /// Tests the effect of each sum on both ends, for each term of the module's formulas.
     #[test]
     fn ends_are_those_of_the_formulas() {
         let law = Blocked::new(1_024 * 512, 512, InBlock::Independent, 6).expect("in range");

@@ -1,11 +1,10 @@
-//! For tests: the joint law of the lines of a tiny filter, computed state by state.
+//! The exact joint distribution of the lines of a tiny filter, for tests.
 
 use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// A state is the list of the numbers of lines with 0, 1, .. set bits. The map gives its
-/// probability.
+/// Maps each state to its probability. A state lists the numbers of lines with 0, 1, .. set bits.
 pub(super) type States = BTreeMap<Vec<u32>, f64>;
 
 /// The empty filter.

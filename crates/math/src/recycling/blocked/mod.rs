@@ -1,9 +1,10 @@
-//! Recycling with all probes of an item in one line (block). The filter is emptied when its own
-//! rate exceeds a limit.
+//! Blocked recycling filters, in which all probes of an item are in one line (block). A blocked
+//! filter is emptied when its own rate exceeds a limit.
 //!
 //! The number of set bits of a blocked filter does not determine its rate. The rate is the mean
 //! over its lines of `(d/m)^k`, where d of a line's m bits are set ([`Weights`]). So the filter's
-//! own rate takes the place of sigma. The limit is the worst rate for every item of any stream.
+//! own rate, and not the number of set bits, decides when the filter is emptied. Every new item of
+//! any stream passes with a probability of at most the limit.
 
 mod capacity;
 mod cycle;
@@ -22,8 +23,8 @@ use crate::exact::work;
 use crate::law::{Blocked, InBlock};
 use crate::{Fpr, MAX_BLOCKED_PROBES, Method};
 
-/// A blocked filter of one phase, with the rate above which it is recycled. Positions within a line
-/// are independent, as in [`InBlock::Independent`].
+/// The design of a blocked recycling filter with one phase. The filter is emptied when its own rate
+/// exceeds a limit. Positions within a line are independent, as in [`InBlock::Independent`].
 ///
 /// ```
 /// use truebloom_math::{BLOCK_BITS, recycling::BlockedDesign};
@@ -38,24 +39,24 @@ pub struct BlockedDesign {
     limit: f64,
 }
 
-/// The smallest limit. Smaller limits would be no larger than a few roundings of the weights.
+/// The smallest limit. Smaller limits would be at most a few roundings of the weights.
 const LEAST_LIMIT: f64 = 1e-15;
 
-/// The largest limit. Above it, a filter is practically full, and brackets of its cycle are
-/// useless.
+/// The largest limit. With a higher limit, a filter becomes practically full, and the brackets of
+/// its cycle are useless.
 const MOST_LIMIT: f64 = 0.999;
 
-/// The largest number of bits in a line. A table holds the weight of each number of set bits.
+/// The largest number of bits in a line. A table contains the weight for each number of set bits.
 const MOST_BLOCK_BITS: u64 = 65_536;
 
 impl BlockedDesign {
     /// Creates the design of a filter of `bits` bits in lines of `block_bits` bits (512 in the
-    /// filters of the crate `truebloom`). The filter is recycled when its rate exceeds `limit`
-    /// after an item.
+    /// filters of the crate `truebloom`). The filter is emptied when its rate exceeds `limit` after
+    /// an insertion.
     ///
-    /// Two phases are not supported, because no bracket is known for the rate of a frozen filter
-    /// together with an active filter. Retained items are not supported, because no bracket is
-    /// known for a cycle that begins with the item that ended the previous cycle.
+    /// Two phases are not supported, because no bracket is known for the joint rate of an active
+    /// and a frozen filter. [`Mode::retaining`](super::Mode::retaining) is not supported either,
+    /// because no bracket is known for a cycle that begins with a retained item.
     ///
     /// # Errors
     /// Fails if bits are out of range or not a multiple of `block_bits`, or if lines have more than
@@ -64,7 +65,7 @@ impl BlockedDesign {
     pub fn new(bits: u64, block_bits: u64, probes: u32, limit: f64) -> Result<BlockedDesign> {
         check_probes(probes)?;
         if probes > MAX_BLOCKED_PROBES {
-            return out_of_range("probes", probes, format!("at most {MAX_BLOCKED_PROBES} in a line"));
+            return out_of_range("probes", probes, format!("at most {MAX_BLOCKED_PROBES} in a block"));
         }
         if block_bits > MOST_BLOCK_BITS {
             return out_of_range("block_bits", block_bits, format!("at most {MOST_BLOCK_BITS}"));
@@ -93,26 +94,27 @@ impl BlockedDesign {
         self.bits() / self.block_bits()
     }
 
-    /// Returns the number of probes per item, all in one line.
+    /// Returns the number of probes per item.
     #[must_use]
     pub fn probes(&self) -> u32 {
         crate::Law::probes(&self.law)
     }
 
-    /// Returns the highest rate at which a cycle continues. So it is the worst rate for every item.
+    /// Returns the limit, the highest rate at which a cycle continues. Every new item passes with a
+    /// probability of at most the limit.
     #[must_use]
     pub fn limit(&self) -> f64 {
         self.limit
     }
 
-    /// Returns the weights of the lines, with which the filter tracks its own rate.
+    /// Returns the weights of the lines, which the filter uses to track its own rate.
     #[must_use]
     pub fn weights(&self) -> Weights {
         Weights::new(self.block_bits(), self.probes())
     }
 
-    /// Returns the largest sum of the weights of all lines at which a cycle continues: `limit`
-    /// times the number of lines, rounded down.
+    /// Returns the largest total weight of all lines at which a cycle continues. This weight is
+    /// `limit` times the number of lines, rounded down.
     #[must_use]
     pub fn most_weight(&self) -> u128 {
         weights::at_most(self.limit, self.blocks())
@@ -121,12 +123,13 @@ impl BlockedDesign {
     /// Returns the long-run average rate, the worst rate and the expected number of items in a
     /// cycle.
     ///
-    /// All are proven ([`Method::Bound`]). The worst rate is the limit, to within the change by one
-    /// item. The brackets of the number of items and of the average narrow as the number of lines
-    /// grows, about as `1/sqrt(lines)`. Their values are those of a filter that always has its
-    /// expected rate. In simulations, the relative error of these values is less than `1/lines`.
-    /// The file docs/design/recycling.md describes the method. This takes some milliseconds at any
-    /// size, and up to a second with 32 probes.
+    /// All results are proven ([`Method::Bound`]). The worst rate differs from the limit by at most
+    /// the effect of a single item. The brackets of the number of items and of the average rate
+    /// have widths that are about proportional to `1/sqrt(lines)`. The values inside the brackets
+    /// are approximations, which assume that the rate of a filter is always the expected rate. In
+    /// simulations, the relative error of these values is less than `1/lines`. The method is
+    /// described in docs/design/recycling.md. The computation takes some milliseconds at any size,
+    /// and up to a second with 32 probes.
     ///
     /// # Errors
     /// Fails if a cycle may take more than 2^61 items, which can happen with sizes near 2^62 bits.
@@ -136,9 +139,10 @@ impl BlockedDesign {
         Ok(LongRun { fpr, worst: self.worst(), items_per_cycle })
     }
 
-    /// The worst rate: the limit, which no filter exceeds when it is queried. Every cycle comes
-    /// near the limit. The difference is at most the rounding of the weights plus the amount that
-    /// one item adds: `(1 - (1 - k/m)^k) / lines`, which is less than `k^2 / bits`.
+    /// The worst rate, which is the limit: no filter exceeds the limit when it is queried. In every
+    /// cycle, the rate comes close to the limit. The remaining difference is at most the rounding
+    /// of the weights plus the amount that one item adds: `(1 - (1 - k/m)^k) / lines`, which is
+    /// less than `k^2 / bits`.
     fn worst(&self) -> Fpr {
         let k = f64::from(self.probes());
         let step = (k * k / self.bits() as f64).next_up() + 2.0 * self.weights().most_rounded();

@@ -6,7 +6,7 @@ use crate::exact::enclosure::{Enclose, Enclosure, GUARD};
 use crate::law::Blocked;
 use alloc::vec;
 
-/// Proven bounds on the mean and the variance of the rate `W` of one filter.
+/// Proven bounds on the mean and the variance of the rate `W` of one blocked filter.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moments {
     pub(super) lower: f64,
@@ -15,19 +15,19 @@ pub(super) struct Moments {
     pub(super) variance: f64,
 }
 
-/// The moments after `items` distinct items.
+/// Returns the moments after `items` distinct items.
 ///
-/// W is the mean over B lines of `Y = (d/m)^k`. So `E[W]` is the rate f of the law. `E[Y^2]` is the
-/// probability that two queries of one line both pass, and `E[Y Y']` that two queries of different
-/// lines both pass. Then
+/// W is the mean of `Y = (d/m)^k` over B lines with m bits, d of which are set. So `E[W]` is the
+/// expected rate f. `E[Y^2]` is the probability that two queries of the same line both pass, and
+/// `E[Y Y']` is the probability that two queries of different lines both pass. Then
 ///
 /// ```text
 /// Var W = (E[Y^2] - E[Y Y']) / B - (f^2 - E[Y Y'])
 /// ```
 ///
-/// The lines share the items, so `E[Y Y']` is below `f^2` by about `f^2 / B`. So this variance is
-/// below `Var Y / B`, by a factor of eight at a rate of 1%. The difference of nearly equal numbers
-/// is computed in whole numbers.
+/// Different lines share the items, so `E[Y Y']` is below `f^2` by about `f^2 / B`. So the variance
+/// of W is below `Var Y / B`, at a rate of 1% by a factor of eight. The formula subtracts nearly
+/// equal numbers, which is done in exact integer arithmetic.
 pub(super) fn after(law: &Blocked, items: u64) -> Result<Moments> {
     if items == 0 {
         return Ok(Moments { lower: 0.0, upper: 0.0, variance: 0.0 });
@@ -48,22 +48,22 @@ pub(super) fn after(law: &Blocked, items: u64) -> Result<Moments> {
 }
 
 impl Moments {
-    /// An upper bound on `P(W > x)`: Cantelli's inequality, if the mean is below x.
+    /// Returns an upper bound on `P(W > x)`: Cantelli's inequality, if the mean is below x.
     pub(super) fn above(&self, x: f64) -> f64 {
         one_sided(self.variance, (x - self.upper).next_down())
     }
 
-    /// An upper bound on `P(W <= x)`: Cantelli's inequality, if the mean is above x.
+    /// Returns an upper bound on `P(W <= x)`: Cantelli's inequality, if the mean is above x.
     pub(super) fn at_most(&self, x: f64) -> f64 {
         one_sided(self.variance, (self.lower - x).next_down())
     }
 
-    /// An upper bound on `E[(W - x)^+]`: Scarf's inequality.
+    /// Returns an upper bound on `E[(W - x)^+]`: Scarf's inequality.
     pub(super) fn excess(&self, x: f64) -> f64 {
         positive_part((self.upper - x).next_up(), self.variance)
     }
 
-    /// An upper bound on `E[(x - W)^+]`: Scarf's inequality.
+    /// Returns an upper bound on `E[(x - W)^+]`: Scarf's inequality.
     pub(super) fn shortfall(&self, x: f64) -> f64 {
         positive_part((x - self.lower).next_up(), self.variance)
     }
@@ -94,8 +94,8 @@ mod tests {
     use super::*;
     use crate::law::InBlock;
 
-    /// Compares the mean and the variance with those from every state of small filters. The bounds
-    /// derived from them must hold at every threshold, some of them nearly with equality.
+    /// Compares the mean and the variance with exact values from all states of small filters. The
+    /// derived bounds must hold at every threshold, and some of them nearly with equality.
     #[test]
     fn moments_and_their_bounds_are_those_of_every_state() {
         let mut nearest = [f64::INFINITY; 4];
@@ -135,8 +135,8 @@ mod tests {
         assert!(nearest.iter().all(|nearest| *nearest < 1.3), "the bounds are generous: {nearest:?}");
     }
 
-    /// Far below the threshold, the bound is about `v / (4 |d|)`, which would be lost in a
-    /// difference of nearly equal numbers.
+    /// Tests means far below the threshold, where the bound is about `v / (4 |d|)`. A subtraction
+    /// of nearly equal numbers would lose its digits.
     #[test]
     fn small_parts_keep_their_digits() {
         for (mean, variance) in [(-1.0, 1e-30), (-0.3, 1e-20), (-1e-5, 1e-18)] {

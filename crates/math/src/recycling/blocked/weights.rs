@@ -1,14 +1,16 @@
-//! The weights of lines. They express the rate of a blocked filter as a sum of whole numbers, which
-//! is updated exactly while the filter fills.
+//! Weights, which express the rate of a blocked filter as a sum of integers over its lines. The
+//! filter updates this sum exactly as it fills.
 
 use alloc::vec::Vec;
 
-/// A line in which d of the m bits are set has the weight `(d/m)^k` in units of 2^-64, rounded up.
-/// The mean over all lines is the filter's own rate, or exceeds it by less than
-/// [`Weights::most_rounded`]. So a filter that compares weights never continues above its limit.
+/// A line in which d of the m bits are set has the weight `(d/m)^k`, in units of 2^-64 and rounded
+/// up. The mean weight of all lines is the filter's own rate, or exceeds it by less than
+/// [`Weights::most_rounded`]. A filter compares this mean with its limit, so it never continues a
+/// cycle with a rate above the limit.
 ///
-/// Filters, files and laws must agree on the rounding, so it is part of the definition. Start with
-/// 2^64, and do the following k times: multiply by d, divide by m, and round up.
+/// The rounding is a part of the definition, because filters, files and laws must round in the same
+/// way. The computation starts with 2^64, and takes k steps. Each step multiplies by d, divides by
+/// m and rounds up.
 ///
 /// ```
 /// use truebloom_math::recycling::BlockedDesign;
@@ -24,7 +26,7 @@ pub struct Weights {
     probes: u32,
 }
 
-/// The weight of a line in which all bits are set, which is a rate of 1.
+/// The weight of a line in which all bits are set, which corresponds to a rate of 1.
 const FULL: u128 = 1 << 64;
 
 impl Weights {
@@ -34,24 +36,24 @@ impl Weights {
         Weights { weights: (0..=m).map(weigh).collect(), probes }
     }
 
-    /// Returns the weight of a line with this many set bits. For more bits than the line has, it is
-    /// the weight of a full line.
+    /// Returns the weight of a line with this many set bits. If `ones` exceeds the number of bits
+    /// of a line, the result is the weight of a full line.
     #[inline]
     #[must_use]
     pub fn of(&self, ones: usize) -> u128 {
         self.weights.get(ones).copied().unwrap_or(FULL)
     }
 
-    /// Returns the largest difference between the weight of a line and its rate, expressed as a
-    /// rate. Each of the k steps rounds up by less than a unit, and no step makes earlier roundings
-    /// larger.
+    /// Returns an upper bound on the rounding error of a line's weight, expressed as a rate. Each
+    /// of the k steps rounds up by less than one unit, and no step increases earlier rounding
+    /// errors.
     #[must_use]
     pub fn most_rounded(&self) -> f64 {
         f64::from(self.probes) * UNIT
     }
 
-    /// Returns the rate of a filter with this many lines whose weights have this sum, rounded. It
-    /// is 0 without lines.
+    /// Returns the rate of a filter with this total weight and this many lines, rounded. The rate
+    /// is 0 if there are no lines.
     #[must_use]
     pub fn rate(total: u128, blocks: u64) -> f64 {
         if blocks == 0 { 0.0 } else { total as f64 * UNIT / blocks as f64 }
@@ -61,8 +63,8 @@ impl Weights {
 /// The unit of weights, 2^-64.
 const UNIT: f64 = 1.0 / 18_446_744_073_709_551_616.0;
 
-/// The number `limit * blocks * 2^64`, rounded down, computed in whole numbers. `limit` is from 0
-/// to 1, and there are at most 2^62 blocks.
+/// Returns `limit * blocks * 2^64`, rounded down, computed in integers. `limit` is from 0 to 1, and
+/// there are at most 2^62 blocks.
 pub(super) fn at_most(limit: f64, blocks: u64) -> u128 {
     // An f64 is a whole number of 53 bits times a power of two.
     let (fraction, exponent) = libm::frexp(limit);
