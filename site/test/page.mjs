@@ -40,6 +40,8 @@ const type = async (page, id, value) => {
 };
 /** The first answer to what is in the fields now. */
 const answered = (page) => page.waitForFunction(() => document.querySelector('section:not([hidden]) .answer:not(.stale):not([data-asking])') && !document.querySelector('section:not([hidden]) [aria-invalid]') && document.querySelector('section:not([hidden]) .answer .big'), null, { timeout: 60_000 });
+/** The refusal of what is in the fields now: an earlier one may have marked the same field. */
+const refused = (page, ...ids) => page.waitForFunction((ids) => document.querySelector('section:not([hidden]) .answer:not([data-asking])') && ids.some((id) => document.querySelector(`#${id}[aria-invalid]`)), ids);
 
 /** What is cut off or written over at this width, among tables, charts and cards. */
 const spoiled = (page) => page.evaluate(() => {
@@ -220,7 +222,7 @@ async function keeps() {
     ]) {
         const before = await page.locator(`#size-${field}`).inputValue();
         await type(page, `#size-${field}`, value);
-        await page.waitForFunction((field) => document.querySelector('#size .error:not(:empty)') && (document.querySelector(`#size-${field}`)?.getAttribute('aria-invalid') || document.querySelector('#size-p[aria-invalid]')), field);
+        await refused(page, `size-${field}`, 'size-p');
         const said = (await page.locator('#size .error').allInnerTexts()).join(' ');
         check(said.includes(message), `${field}=${value} says: ${said}`);
         check((await text(page, '.big')) === '3.562 KiB' && (await page.locator('#size .answer.stale').count()) === 1, 'the last answer stays, and is marked');
@@ -247,7 +249,7 @@ async function typed() {
     check((await text(page, '.summary')).includes('holds 9,99'), `17.14 MiB hold ${await text(page, '.summary')}`);
     // Too small a size: what would do is said.
     for (const [field, value] of [['n', '15M'], ['p', '0.1%'], ['m', '20 MiB']]) await type(page, `#size-${field}`, value);
-    await page.waitForFunction(() => document.querySelector('#size-m[aria-invalid]'));
+    await refused(page, 'size-m');
     const help = await page.locator('#size-m-error').innerText();
     check(/take 25\.71 MiB; 20 MiB holds 11,66\d,\d{3} .*it reaches a rate of 0\.46\d*% \(1 in 2\d\d\)/.test(help), `15M in 20 MiB: ${help}`);
     await type(page, '#size-m', '30 MiB');
@@ -262,7 +264,7 @@ async function typed() {
     check((await page.locator('#size .lines + .note').innerText()).startsWith('No lines for Redis'), 'lines that are left out are explained');
     // A time without a number of items per second: the field that lacks is seen, and says what to write.
     await page.evaluate(() => (location.hash = '#streams?remember=1 hour&p=0.1%25'));
-    await page.waitForFunction(() => document.querySelector('#streams-arrival[aria-invalid]'));
+    await refused(page, 'streams-arrival');
     check(await page.locator('#streams-arrival').isVisible() && (await page.locator('#streams-arrival-error').innerText()).includes('write here how many'), 'a time asks for the items per second');
     await type(page, '#streams-arrival', 'often');
     await page.waitForFunction(() => document.querySelector('#streams-arrival-error')?.textContent?.includes('often'));
