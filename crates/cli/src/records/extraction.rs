@@ -144,10 +144,11 @@ impl Extraction {
         self.0.is_empty()
     }
 
-    /// Whether only the delimiter, or that there is no header, is given. These options change
-    /// others, which must be given with them.
+    /// Whether the only options are ones that change others: a delimiter, no header, or the end of
+    /// lines.
     fn is_half(&self) -> bool {
-        !self.is_lines() && self.0.keys().all(|name| matches!(name.as_str(), "delimiter" | "header"))
+        let has = |name| self.0.contains_key(name);
+        (has("delimiter") || has("header")) && self.0.keys().all(|name| matches!(name.as_str(), "delimiter" | "header" | "crlf"))
     }
 
     /// This extraction with the options of another one, if they have a meaning here.
@@ -207,11 +208,12 @@ impl RecordArgs {
         let Some(&(first, kept)) = known.first() else {
             return Ok(KeysOf { args: self.clone(), doubt: None, is_kept: false, other_form: false, other_part: false });
         };
-        if self.says_what_keys_are() {
-            let given = self.extraction();
-            if given.is_half()
-                && let Some(both) = kept.changed_by(&given)
-            {
+        let given = self.extraction();
+        let both = given.is_half().then(|| kept.changed_by(&given)).flatten();
+        // Options that repeat a part of the stored ones change nothing.
+        let repeats = both.as_ref() == Some(kept);
+        if self.says_what_keys_are() && !repeats {
+            if let Some(both) = both {
                 return Err(Failure::new(format_args!(
                     "the keys of {} were read with {}; these options are replaced as a whole, so {} is not enough; give {}",
                     first.display(),

@@ -6,6 +6,7 @@ use crate::backing::{Backing, Counted};
 use crate::hash::KeyHasher;
 use truebloom_math::Error;
 use truebloom_math::freedman::wrong_drops_at_most;
+use truebloom_math::law::hash_floor;
 
 /// The counts of a recycling filter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -96,7 +97,8 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
     }
 
     /// An upper bound on [`fpr`](Self::fpr) at the moment when an item is offered, for every
-    /// stream. If threads have shared the filter, the bound applies to offers from now on.
+    /// stream. If threads have shared the filter, the bound applies to offers from now on. The bound
+    /// leaves out equal hashes, which add at most `items / 2^128`.
     pub fn worst_fpr(&self) -> f64 {
         (self.memory.worst_rate(&self.policy, self.counts.overfill.unwrap_or(0)) * (1.0 + self.rounding())).min(1.0)
     }
@@ -171,10 +173,20 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
 
 impl<H: KeyHasher, S: Layout, K: Counted> RecyclingFilter<H, S, K> {
     /// The present rate: the probability that a key is reported as seen although it was never
-    /// offered, for keys chosen without knowing the seed. The bits determine this rate.
+    /// offered, for keys chosen without knowing the seed. The set bits determine this rate, except
+    /// for the probability that the key has the same hash as a remembered key, which is added as an
+    /// upper bound and matters only at rates below 1e-20.
     pub fn fpr(&self) -> f64 {
-        self.memory.rate()
+        with_equal_hashes::<H>(self.memory.rate(), self.stats(), self.frozen_ones())
     }
+}
+
+/// Adds an upper bound on the probability that a key has the same hash as a remembered one. The
+/// items of the frozen phase are not counted, but each of them entered some phase, and set a bit.
+pub(super) fn with_equal_hashes<H: KeyHasher>(rate: f64, stats: Stats, frozen_ones: u64) -> f64 {
+    let before = stats.new.saturating_add(stats.refreshed).saturating_sub(stats.items);
+    let items = stats.items.saturating_add(before.min(frozen_ones));
+    (rate + hash_floor(items, H::HASH_BITS)).min(1.0)
 }
 
 /// The largest sum of odds for which a bound is computed.

@@ -152,14 +152,15 @@ impl Sizing {
             return Ok(Chosen { design: Designed::Blocked(sized.design), age, items: None, rate: Some(asked), entries });
         }
         let sized = match (self.memory, held) {
-            (None, Some(held)) => surely_remembering(held, &rate, mode)?,
+            (None, Some(held)) => surely_remembering(held, &rate, mode),
             (memory, _) => {
                 // Refreshed lines fill a phase before new ones come: of two phases only the worst
                 // rate holds for every stream.
                 let search = if phased { worst_capacity } else { capacity };
-                search(memory.unwrap_or(DEFAULT_BYTES).saturating_mul(8), &rate, mode)?
+                search(memory.unwrap_or(DEFAULT_BYTES).saturating_mul(8), &rate, mode)
             }
         };
+        let sized = sized.map_err(|error| of_lines(error, &asked, entries))?;
         let sized = sized.ok_or_else(|| self.too_small(&asked))?;
         let remembered = items.filter(|_| phased);
         if let (Some(items), Some(held), Some(memory)) = (remembered, held, self.memory)
@@ -333,7 +334,7 @@ impl Designed {
 /// A line is forgotten when its phase ends, or, with two phases, when the next phase ends. A line
 /// enters a phase only once, so a phase can end within `items` lines only if these lines fill it.
 /// For every stream, the probability of this is a tail probability of the number of set bits.
-fn surely_remembering(items: u64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>, Failure> {
+fn surely_remembering(items: u64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>, Error> {
     // Refreshed lines fill a phase before new ones come: of two phases only the worst rate holds
     // for every stream.
     let search = if mode.filters() > 1 { worst_min_bits } else { min_bits };
@@ -350,9 +351,19 @@ fn surely_remembering(items: u64, rate: &Rate, mode: Mode) -> Result<Option<Size
 }
 
 /// An upper bound on the probability that a phase ends within this many lines.
-fn too_soon(design: &Design, items: u64) -> Result<f64, Failure> {
+fn too_soon(design: &Design, items: u64) -> Result<f64, Error> {
     let fill = law::Standard::new(design.bits(), design.probes())?.fill(items)?;
     Ok(fill.map_or(1.0, |fill| fill.at_least(design.sigma() + 1)))
+}
+
+/// The same error for lines that take this many entries each, at the rate requested for lines.
+fn of_lines(error: Error, asked: &Rate, entries: u64) -> Error {
+    match error {
+        Error::BelowHashFloor { items, hash_bits, reachable, .. } => {
+            Error::BelowHashFloor { asked: *asked, items: items / entries, hash_bits, reachable: reachable * entries as f64 }
+        }
+        other => other,
+    }
 }
 
 /// Divides a rate equally among this many look-ups.

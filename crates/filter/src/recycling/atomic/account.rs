@@ -3,6 +3,7 @@
 use super::AtomicRecyclingFilter;
 use super::phase::Shared;
 use crate::hash::{KeyHasher, Seed};
+use crate::recycling::account::with_equal_hashes;
 use crate::recycling::halves::pass_rate;
 use crate::recycling::{Policy, Stats};
 use crate::scheme::FillScheme;
@@ -58,17 +59,17 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
         state.active.counted(state.counts).stats()
     }
 
-    /// The present rate: the probability that a key is reported as seen although it was never
-    /// offered, for keys chosen without knowing the seed. With two phases of [one
-    /// seed](crate::recycling::Seeds::Kept), the time is linear in the number of bits. Otherwise,
-    /// the time is constant.
+    /// The present rate, as [`RecyclingFilter::fpr`](crate::RecyclingFilter::fpr) gives it. With two
+    /// phases of [one seed](crate::recycling::Seeds::Kept), the time is linear in the number of
+    /// bits. Otherwise, the time is constant.
     pub fn fpr(&self) -> f64 {
         let state = self.state();
         let (active, frozen) = (&state.active, state.frozen.as_ref());
         let ones = |phase: &Shared| phase.ones.load(Relaxed);
         let frozen_rate = frozen.map(|frozen| self.scheme.rate_at(ones(frozen)));
         let both = || frozen.map_or(0, |frozen| active.bits.count_common(&frozen.bits));
-        pass_rate(&self.scheme, self.policy.seeds, ones(active), frozen_rate, both)
+        let rate = pass_rate(&self.scheme, self.policy.seeds, ones(active), frozen_rate, both);
+        with_equal_hashes::<H>(rate, active.counted(state.counts).stats(), frozen.map_or(0, ones))
     }
 }
 

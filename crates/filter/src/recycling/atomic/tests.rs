@@ -33,6 +33,21 @@ fn alone_it_is_the_plain_filter() {
     }
 }
 
+/// At very low rates, the present rate is that of equal hashes, in both phases.
+#[test]
+fn the_present_rate_includes_equal_hashes() {
+    for policy in [Policy::one_phase(900), Policy { insertions: Some(2), ..Policy::two_phases(900) }] {
+        let hasher = PortableHasher::xxh3(Seed::from(3));
+        let shared: AtomicRecyclingFilter<_, Classic> = AtomicRecyclingFilter::with_hasher(1 << 20, 40, policy, hasher).expect("small");
+        let mut plain: RecyclingFilter<_, Classic> = RecyclingFilter::with_hasher(1 << 20, 40, policy, hasher).expect("small");
+        for key in 0..3u64 {
+            assert!(shared.check_and_insert(&key) == plain.check_and_insert(&key) && shared.fpr() == plain.fpr());
+            let floor = (key + 1) as f64 / 2f64.powi(128);
+            assert!(plain.fpr() >= floor && plain.fpr() <= 1.0001 * floor, "{key}: {}", plain.fpr());
+        }
+    }
+}
+
 fn policies() -> [Policy; 4] {
     [
         Policy::one_phase(40),
