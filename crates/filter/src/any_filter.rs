@@ -68,13 +68,13 @@ views_files!([] AnyFilter, [AsRef<[u8]> + Send + Sync] AnyFilter<View<B>>, AnyFi
 macro_rules! any_filter {
     ([$($(#[$doc:meta])* $layout:ident of $scheme:ty,)*]) => {
         /// A filter whose layout and scheme are known only at run time, for example from its file.
-        /// The type implements [`Filter`](crate::Filter). Each call selects the scheme once.
-        /// [`insert_all_hashes`](crate::Filter::insert_all_hashes) and
-        /// [`contains_all`](crate::Filter::contains_all) are therefore as fast as for a fixed
+        /// The type implements [`Filter`](crate::Filter). Each call selects the scheme once,
+        /// however many keys it processes. [`insert_all_hashes`](crate::Filter::insert_all_hashes)
+        /// and [`contains_all`](crate::Filter::contains_all) are therefore as fast as for a fixed
         /// scheme.
         ///
-        /// Opening the file of a recycling filter or of a sketch is an error, which names the type
-        /// that opens the file.
+        /// For the file of a recycling filter or of a sketch, `open` returns an error that names
+        /// the type to use.
         ///
         /// ```
         /// use truebloom::{AnyFilter, BlockedBloomFilter, Filter};
@@ -198,7 +198,7 @@ macro_rules! any_filter {
                 AnyFilter::from_plan_with_hasher(plan, PortableHasher::random()?)
             }
 
-            /// [`from_plan`](Self::from_plan) with a custom hasher.
+            /// Like [`from_plan`](Self::from_plan), with a custom hasher.
             ///
             /// # Errors
             /// Returns the same errors as [`FilterOf::from_plan_with_hasher`].
@@ -209,11 +209,12 @@ macro_rules! any_filter {
                 })
             }
 
-            /// Makes an empty filter without a plan, from the number of its scheme, its bits and
-            /// its probes.
+            /// An empty filter with the given scheme, bits and probes. The filter has no capacity
+            /// and no requested rate.
             ///
             /// # Errors
-            /// Fails as [`Scheme::new`] does, and also if the memory cannot be allocated.
+            /// Returns the errors of [`Scheme::new`], and an error if the memory cannot be
+            /// allocated.
             pub fn with_scheme(id: SchemeId, bits: u64, probes: u32, hasher: PortableHasher) -> Result<AnyFilter, BuildError> {
                 Ok(match id {
                     $(<$scheme>::ID => AnyFilter::$layout(FilterOf::with_scheme(<$scheme>::new(bits, probes)?, hasher)?),)*
@@ -315,33 +316,36 @@ of_each! { Backing:
     fn bits(&self) -> u64;
     /// The number of probes per key, k.
     fn probes(&self) -> u32;
-    /// The number of distinct items that the filter was planned for, if there was a plan.
+    /// The number of distinct items that the filter was planned for. `None` if the filter was made
+    /// without a plan.
     fn capacity(&self) -> Option<u64>;
-    /// The requested rate, if there was one.
+    /// The requested rate. `None` if the filter was made without a requested rate.
     fn rate(&self) -> Option<Rate>;
-    /// The number of keys offered, repeats included.
+    /// The number of keys offered, repeats included: [`FilterOf::offered`].
     fn offered(&self) -> u64;
-    /// The number of offers that set a bit.
+    /// The number of offers that set a bit: [`FilterOf::changed`].
     fn changed(&self) -> u64;
-    /// Returns true if the filter is the result of a union or an intersection.
+    /// Returns true if the filter is the result of a union or an intersection:
+    /// [`FilterOf::is_merged`].
     fn is_merged(&self) -> bool;
     /// Returns true if the filter comes from an intersection: [`FilterOf::is_intersection`].
     fn is_intersection(&self) -> bool;
-    /// An upper bound on the number of distinct keys in the filter.
+    /// An upper bound on the number of distinct keys in the filter: [`FilterOf::most_items`].
     fn most_items(&self) -> u64;
     /// The text that a program attached to the filter: [`FilterOf::set_label`].
     fn label(&self) -> Option<&str>;
     /// The probability law that the filter follows.
     fn law(&self) -> Box<dyn Law>;
-    /// The expected rate at the filter's capacity: [`FilterOf::expected_fpr`].
+    /// The expected rate once the filter holds as many items as its capacity:
+    /// [`FilterOf::expected_fpr`].
     ///
     /// # Errors
-    /// Returns the same errors as the same method of [`FilterOf`].
+    /// Returns the same errors as [`FilterOf::expected_fpr`].
     fn expected_fpr(&self) -> Result<Option<Fpr>, Error>;
-    /// The expected rate with `items` distinct items.
+    /// The expected rate once the filter holds `items` distinct items.
     ///
     /// # Errors
-    /// Returns the same errors as the same method of [`FilterOf`].
+    /// Returns the same errors as [`FilterOf::expected_fpr_at`].
     fn expected_fpr_at(&self, items: u64) -> Result<Fpr, Error>;
     /// Returns true if the filter contains a key that is already hashed.
     fn contains_hash(&self, hash: KeyHash) -> bool;
@@ -352,7 +356,7 @@ of_each! { Backing:
 of_each! { Counted:
     /// The number of set bits.
     fn ones(&self) -> u64;
-    /// The share of set bits.
+    /// The share of bits that are set, from 0 to 1.
     fn fill(&self) -> f64;
     /// Returns true if no bit is set.
     fn is_empty(&self) -> bool;
@@ -363,8 +367,8 @@ of_each! { Counted:
     /// The number of distinct items, estimated from the fill: [`FilterOf::estimated_items`].
     fn estimated_items(&self) -> Option<f64>;
     /// Returns true if the filter certainly holds more distinct items than it was planned for:
-    /// [`FilterOf::is_over_capacity`]. A growing filter is over capacity if a merge raised its rate
-    /// above the requested rate: [`ScalableFilter::is_over_capacity`].
+    /// [`FilterOf::is_over_capacity`]. A filter that grows is over capacity if a merge raised its
+    /// rate above the requested rate: [`ScalableFilter::is_over_capacity`].
     fn is_over_capacity(&self) -> bool;
 }
 
@@ -401,7 +405,7 @@ impl AnyFilter {
     /// Adds all keys of another filter, whose bits may be in any backing: [`FilterOf::union_with`].
     ///
     /// # Errors
-    /// Returns the same errors as the same method of [`FilterOf`].
+    /// Returns the same errors as [`FilterOf::union_with`].
     pub fn union_with<V: Backing>(&mut self, other: &AnyFilter<V>) -> Result<(), MergeError> {
         both!(self, other, (ours, theirs) => ours.union_with(theirs))
     }
@@ -409,7 +413,7 @@ impl AnyFilter {
     /// Keeps the keys that both filters contain: [`FilterOf::intersect_with`].
     ///
     /// # Errors
-    /// Returns the same errors as the same method of [`FilterOf`].
+    /// Returns the same errors as [`FilterOf::intersect_with`].
     pub fn intersect_with<V: Backing>(&mut self, other: &AnyFilter<V>) -> Result<(), MergeError> {
         both!(self, other, (ours, theirs) => ours.intersect_with(theirs))
     }

@@ -20,12 +20,11 @@ use core::fmt;
 use truebloom_math::count_min::Rows;
 use truebloom_math::{Rate, SchemeId};
 
-/// Why a filter cannot be made.
+/// The reason why a filter cannot be made.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// An argument is wrong: a rate, a number of items or a number of bits is out of range, or
-    /// cannot be achieved.
+    /// A rate, a number of items or a number of bits is out of range, or cannot be achieved.
     Math(truebloom_math::Error),
     /// The number of probes is out of range.
     Probes {
@@ -255,7 +254,8 @@ impl fmt::Display for ParseSeedError {
 
 impl core::error::Error for ParseSeedError {}
 
-/// Why two filters or two sketches cannot be merged: the first parameter in which they differ.
+/// The reason why two filters or two sketches cannot be merged. If they differ in several
+/// parameters, the error names only the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MergeError {
@@ -304,7 +304,7 @@ pub enum MergeError {
     },
     /// The two filters grow by different rules.
     Growth,
-    /// The filters grow, and such filters cannot be intersected.
+    /// Filters that grow cannot be intersected.
     Layers,
     /// A layer of the other filter has more set bits than its limit: its bytes are damaged or
     /// forged.
@@ -435,13 +435,14 @@ pub enum FormatError {
         /// The checksum of the record's bytes.
         found: u64,
     },
-    /// The bytes are compressed, so they cannot be queried in place; or they are a difference,
-    /// which is not a filter.
+    /// The bytes are not a filter that can be queried in place: they are a compressed filter, or
+    /// the [difference](crate::wire) between two states of a filter.
     Coded {
-        /// True if the bytes are a difference, false if they are compressed.
+        /// True if the bytes are a difference, and false if they are a compressed filter.
         is_difference: bool,
     },
-    /// The bytes are not a difference, although one was expected.
+    /// The caller expected the [difference](crate::wire) between two files, but the bytes are
+    /// something else.
     NotADifference,
     /// The compressed bytes cannot be decoded.
     Code,
@@ -452,7 +453,7 @@ pub enum FormatError {
         /// The largest allowed length in bytes.
         most: u64,
     },
-    /// The difference was made from another file.
+    /// The difference was not made from the given file.
     WrongBase {
         /// The checksum in the header of the file from which the difference was made.
         expected: u64,
@@ -464,7 +465,7 @@ pub enum FormatError {
         /// The first header field in which the files differ.
         field: &'static str,
     },
-    /// The record of a layer of a filter that grows is damaged.
+    /// In a filter that grows, the record of a layer is damaged.
     LayerChecksum {
         /// The checksum in the record.
         expected: u64,
@@ -476,7 +477,7 @@ pub enum FormatError {
         /// The kind of the file.
         found: FileKind,
     },
-    /// The file has another scheme.
+    /// The scheme of the file is not the scheme of the type.
     Scheme {
         /// The scheme that the type expects.
         expected: SchemeId,

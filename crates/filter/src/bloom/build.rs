@@ -15,17 +15,18 @@ use truebloom_math::law::hash_floor;
 use truebloom_math::{Plan, Rate, Target};
 
 impl<S: Scheme> FilterOf<S> {
-    /// A filter for `items` distinct items (at least 1), with a random seed. Two bounds on the
-    /// filter's false-positive rate are proven. The mean over seeds is at most `rate`, and the rate
-    /// of this one filter is at most `rate` with a probability of at least 99.9%. Use [`Plan::new`]
-    /// and [`from_plan`](Self::from_plan) for another confidence, or to guarantee only the average
-    /// ([`Target::mean`]), which takes fewer bits. The number of items can be an integer of any
-    /// type. The rate can be an `f64`, a text like `"0.1%"` or `"1/1000"`, or a [`Rate`]. An `f64`
-    /// is taken as the shortest decimal number that represents it, so `0.01` means exactly 1/100.
+    /// A filter for `items` distinct items (at least 1), with a random seed. While the filter holds
+    /// at most `items` items, two bounds on its false-positive rate are proven. The mean rate over
+    /// all seeds is at most `rate`. The rate of this filter is at most `rate` with a probability of
+    /// at least 99.9%. For another probability, use [`Plan::new`] and
+    /// [`from_plan`](Self::from_plan). A plan can also guarantee only the mean rate
+    /// ([`Target::mean`]), which takes fewer bits. `items` can be an integer of any type. `rate`
+    /// can be an `f64`, a text like `"0.1%"` or `"1/1000"`, or a [`Rate`]. An `f64` is taken as the
+    /// shortest decimal number that represents it, so `0.01` means exactly 1/100.
     ///
-    /// Finding the size takes well below a millisecond for a thousand items or more. For fewer
-    /// items, and for a blocked filter, this takes a few milliseconds (about 4 for a hundred
-    /// items).
+    /// The search for the size takes well below a millisecond for a thousand items or more. For
+    /// fewer items, and for a blocked filter, the search takes a few milliseconds (about 4 for a
+    /// hundred items).
     ///
     /// ```
     /// use truebloom::BloomFilter;
@@ -35,11 +36,10 @@ impl<S: Scheme> FilterOf<S> {
     /// ```
     ///
     /// # Errors
-    /// Returns an error if `items` is 0, or if the rate is not strictly between 0 and 1. For many
-    /// items, the rate can also be too low for a 128-bit hash. Also returns an error if the scheme
-    /// derives all positions from two hashes, because such a scheme guarantees nothing for a single
-    /// filter. Also returns an error if the memory cannot be allocated, or if the system provides
-    /// no random numbers.
+    /// Returns an error if `items` is 0, if `rate` is not strictly between 0 and 1, or if `rate` is
+    /// too low for this many items with a 128-bit hash. Schemes that derive all positions from two
+    /// hashes return an error, because they guarantee nothing for a single filter. Returns an error
+    /// if the memory cannot be allocated, or if the system provides no random numbers.
     #[cfg(feature = "random")]
     pub fn new<R: TryInto<Rate>>(items: impl ItemCount, rate: R) -> Result<FilterOf<S>, BuildError>
     where
@@ -49,9 +49,9 @@ impl<S: Scheme> FilterOf<S> {
     }
 
     /// A filter made from a plan, with a random seed. Use this method for many filters of one size:
-    /// making a plan can take a few milliseconds, and one plan serves for all of them. A plan also
-    /// has options that [`new`](FilterOf::new) lacks: a number of bits, a number of probes, a limit
-    /// on the memory, or a guarantee only on average.
+    /// making a plan can take a few milliseconds, and all these filters can use the same plan. A
+    /// plan can be made for a given number of bits, a given number of probes, a limit on the
+    /// memory, or a guarantee of the mean rate alone.
     ///
     /// ```
     /// use truebloom::{BloomFilter, Plan, Target};
@@ -70,8 +70,8 @@ impl<S: Scheme> FilterOf<S> {
     /// ```
     ///
     /// # Errors
-    /// Returns an error if the plan is for another scheme than the type's, or has more than
-    /// [`MAX_PROBES`](crate::MAX_PROBES) probes. Also returns an error if the memory cannot be
+    /// Returns an error if the plan is for a scheme other than `S`, or if it has more than
+    /// [`MAX_PROBES`](crate::MAX_PROBES) probes. Returns an error if the memory cannot be
     /// allocated, or if the system provides no random numbers.
     #[cfg(feature = "random")]
     pub fn from_plan(plan: &Plan) -> Result<FilterOf<S>, BuildError> {
@@ -104,10 +104,10 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     /// Like [`from_plan`](FilterOf::from_plan), with a custom hasher.
     ///
     /// # Errors
-    /// Fails as [`from_plan`](FilterOf::from_plan) does, and also if the plan was made for hashes
-    /// with more bits than the hasher's [`HASH_BITS`](KeyHasher::HASH_BITS). With shorter hashes,
-    /// more keys have equal hashes than the plan allows for, and the rate could exceed the planned
-    /// rate.
+    /// Returns the errors of [`from_plan`](FilterOf::from_plan), and an error if the plan was made
+    /// for hashes with more bits than the hasher's [`HASH_BITS`](KeyHasher::HASH_BITS). With
+    /// shorter hashes, more keys would have equal hashes than the plan allows for, and the rate
+    /// could exceed the planned rate.
     pub fn from_plan_with_hasher(plan: &Plan, hasher: H) -> Result<FilterOf<S, H>, BuildError> {
         let scheme = S::with_id(plan.scheme, plan.bits, plan.probes).map_err(|error| match error {
             BuildError::Scheme { expected, found } => BuildError::Planned { expected, found },
@@ -122,14 +122,15 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
 }
 
 impl<S: Scheme> FilterOf<S> {
-    /// A filter with this many bits and probes and a random seed, but no capacity and no requested
-    /// rate. Up to 2^62 bits and [`MAX_PROBES`](crate::MAX_PROBES) probes are allowed, within the
-    /// limits of the scheme: a blocked filter needs a multiple of 512 bits and at most 64 probes.
-    /// To choose the hasher as well, use [`builder`](Self::builder).
+    /// A filter with `bits` bits, `probes` probes per key, and a random seed. The filter has no
+    /// [`capacity`](Self::capacity) and no requested [`rate`](Self::rate). Up to 2^62 bits and
+    /// [`MAX_PROBES`](crate::MAX_PROBES) probes are allowed, within the limits of the scheme: a
+    /// blocked filter needs a multiple of 512 bits and at most 64 probes. To choose the hasher, use
+    /// [`builder`](Self::builder).
     ///
     /// # Errors
-    /// Returns an error if the bits or the probes are out of range, if the memory cannot be
-    /// allocated, or if the system provides no random numbers.
+    /// Returns an error if `bits` or `probes` is out of range, if the memory cannot be allocated,
+    /// or if the system provides no random numbers.
     #[cfg(feature = "random")]
     pub fn with_bits_and_probes(bits: u64, probes: u32) -> Result<FilterOf<S>, BuildError> {
         FilterOf::with_scheme(S::new(bits, probes)?, PortableHasher::random()?)
@@ -137,7 +138,8 @@ impl<S: Scheme> FilterOf<S> {
 }
 
 impl FilterOf<AnyScheme> {
-    /// Converts the filter to the type of the standard scheme, which is faster.
+    /// Converts a filter that has the standard scheme to a [`BloomFilter`](crate::BloomFilter),
+    /// which is faster.
     ///
     /// # Errors
     /// If the filter has another scheme, it is returned unchanged as the error.
@@ -153,8 +155,8 @@ impl FilterOf<AnyScheme> {
 }
 
 impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
-    /// An empty filter of this scheme, with the scheme's bits and probes, but no capacity and no
-    /// requested rate.
+    /// An empty filter with the bits and probes of `scheme`. The filter has no
+    /// [`capacity`](Self::capacity) and no requested [`rate`](Self::rate).
     ///
     /// ```
     /// use truebloom::scheme::{AnyScheme, SchemeId};
@@ -188,8 +190,8 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     /// there.
     ///
     /// By default, a filter of 2 MiB or more asks the system for huge pages. Random accesses to a
-    /// full filter on huge pages take a half to a third of the time. A constructor uses small pages
-    /// by itself if the planned keys touch less than a quarter of the small pages.
+    /// full filter take a half to a third of the time that they take on small pages. A constructor
+    /// chooses small pages if the planned keys touch less than a quarter of the small pages.
     ///
     /// ```
     /// use truebloom::BloomFilter;
@@ -241,8 +243,8 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
 }
 
 impl<S: Scheme, H: KeyHasher + Clone> FilterOf<S, H, Shared> {
-    /// Gives the filter its own copy of the values that clones share, which makes it a little
-    /// faster.
+    /// Gives the filter its own copy of the values that it shares with its clones. The filter
+    /// becomes a little faster.
     pub fn into_owned(self) -> FilterOf<S, H> {
         let FilterOf { head, storage, counts } = self;
         FilterOf { head: Owned::head(Head::clone(&head)), storage: Storage::with_known(storage.into_known()), counts }

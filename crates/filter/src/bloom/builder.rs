@@ -108,7 +108,7 @@ impl<S, H> FilterBuilder<S, H> {
         self
     }
 
-    /// The number of probes per key; by default, the plan's.
+    /// The number of probes per key. By default, the plan chooses this number.
     pub fn probes(mut self, probes: u32) -> FilterBuilder<S, H> {
         self.target.probes = Some(probes);
         self
@@ -127,14 +127,14 @@ impl<S, H> FilterBuilder<S, H> {
         self
     }
 
-    /// Makes the plan guarantee only the average rate over seeds. Such a filter takes fewer bits.
-    /// About half of all filters then slightly exceed the requested rate.
+    /// Makes the plan guarantee only the mean rate over all seeds. The filter then takes fewer
+    /// bits, but about half of all such filters slightly exceed the requested rate.
     pub fn mean(mut self) -> FilterBuilder<S, H> {
         self.target.promise = Promise::Mean;
         self
     }
 
-    /// The hasher. The default is [`PortableHasher::xxh3`] with a random seed. Choose a hasher for
+    /// The hasher. The default is [`PortableHasher::xxh3`] with a random seed. Pass a hasher to use
     /// a known seed, or for untrusted keys.
     pub fn hasher<G: KeyHasher>(self, hasher: G) -> FilterBuilder<S, G> {
         let FilterBuilder { target, hasher: _, problem, scheme } = self;
@@ -148,8 +148,8 @@ impl<S: Scheme> FilterBuilder<S> {
     ///
     /// # Errors
     /// Returns an error if a parameter is invalid, if the rate cannot be reached, or if the
-    /// parameters do not determine a size. Also returns an error if the memory cannot be allocated,
-    /// or if the system provides no random numbers.
+    /// parameters do not determine a size. Returns an error if the memory cannot be allocated, or
+    /// if the system provides no random numbers.
     pub fn build(self) -> Result<FilterOf<S>, BuildError> {
         self.family()?.filter()
     }
@@ -164,7 +164,7 @@ impl<S: Scheme> FilterBuilder<S> {
 }
 
 impl<S: Scheme, H: KeyHasher> FilterBuilder<S, H> {
-    /// Makes the filter, with the hasher that was given.
+    /// Makes the filter, with the hasher that was passed to [`hasher`](FilterBuilder::hasher).
     ///
     /// # Errors
     /// Returns an error if a parameter is invalid, if the rate cannot be reached, if the parameters
@@ -204,8 +204,8 @@ impl<S: Scheme, H: KeyHasher> FilterFamily<S, H> {
     /// Makes the next filter, which is empty.
     ///
     /// # Errors
-    /// Returns an error if the memory cannot be allocated. Also returns an error if the plan was
-    /// made for a scheme other than `S`, or for hashes with more bits than the hashes of `H`.
+    /// Returns an error if the memory cannot be allocated, or if the plan was made for a scheme
+    /// other than `S` or for hashes with more bits than the hashes of `H`.
     pub fn filter(&self) -> Result<FilterOf<S, H>, BuildError>
     where
         H: Clone,

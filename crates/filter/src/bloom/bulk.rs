@@ -9,9 +9,9 @@ use crate::scheme::{Batches, Doing, Scheme};
 
 impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
     /// Inserts keys and reports which of them were certainly new. The filter and the answers are
-    /// the same, bit for bit, as from calling [`insert`](Self::insert) for each key, repeats
-    /// included. For the standard scheme and blocked filters this method is faster, because the
-    /// bits of the next keys are prefetched while those of one key are set. Up to 512 keys are
+    /// exactly the same as after a call of [`insert`](Self::insert) for each key in order. For the
+    /// standard scheme and for blocked filters, this method is faster than such calls, because it
+    /// prefetches the bits of the next keys while it sets the bits of one key. Up to 512 keys are
     /// taken from the iterator before the first of them is inserted.
     ///
     /// ```
@@ -63,9 +63,9 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
 }
 
 impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
-    /// Reports which of the keys are contained. The answers are the same as from calling
-    /// [`contains`](Self::contains) for each key. This method is faster, because while some keys
-    /// are looked up, the next probes of the other undecided keys are prefetched.
+    /// Reports which of the keys are contained. For each key, the answer is the result of
+    /// [`contains`](Self::contains). This method is faster than a call of `contains` for each key,
+    /// because it prefetches the bits of some keys while it looks up others.
     ///
     /// ```
     /// use truebloom::BloomFilter;

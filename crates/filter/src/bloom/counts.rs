@@ -55,31 +55,32 @@ impl Counts {
 /// The methods of filters that report their `counts`.
 macro_rules! count_methods {
     () => {
-        /// The number of keys offered, repeats included. The number of offers is at least the
-        /// number of distinct keys. After a merge, this count is the sum over both filters.
+        /// The number of keys offered: every insertion counts, also of a key that was inserted
+        /// before. This number is at least the number of distinct keys. After a merge, it is the
+        /// sum over both filters.
         pub fn offered(&self) -> u64 {
             self.counts.offered
         }
 
-        /// The number of offers that set a bit. This count is at most the number of distinct keys,
-        /// and nearly equal to it while the rate is small. After a merge, this count is only a
-        /// lower bound.
+        /// The number of offers that set a bit. This number is at most the number of distinct keys,
+        /// and nearly equal to it while the rate is small. After a merge, the number of distinct
+        /// keys may be much higher.
         pub fn changed(&self) -> u64 {
             self.counts.changed
         }
 
         /// Returns true if the filter is the result of a union or an intersection. For such a
-        /// filter, there are only bounds on the number of keys, and the fill cannot be tested
+        /// filter, the number of keys is known only within bounds, and the fill cannot be tested
         /// against a prediction.
         pub fn is_merged(&self) -> bool {
             self.counts.is_merged()
         }
 
-        /// Returns true if the filter is an intersection, or a merge with one. The number of items
-        /// in an intersection cannot be estimated from the fill, because bits that were set in both
-        /// inputs by chance stay set. The result stays true until the filter is cleared. A
-        /// [`ScalableFilter`](crate::ScalableFilter) is never an intersection, because such filters
-        /// cannot be intersected.
+        /// Returns true if the filter is an intersection, or was merged with an intersection. The
+        /// number of items in an intersection cannot be estimated from the fill, because bits that
+        /// were set in both inputs by chance stay set. The result stays true until the filter is
+        /// cleared. A [`ScalableFilter`](crate::ScalableFilter) is never an intersection, because
+        /// such filters cannot be intersected.
         pub fn is_intersection(&self) -> bool {
             self.counts.excluded().is_some()
         }

@@ -9,12 +9,11 @@ use crate::scheme::Scheme;
 use crate::scheme::Storage;
 
 impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
-    /// Inserts a key. Like the `insert` of a standard library set, this method returns true if the
-    /// key was new.
+    /// Inserts a key. Returns true if the key was new, as `HashSet::insert` does.
     ///
     /// True is always correct. False means that all bits of the key were already set: the key is a
-    /// repeat, or it is new and passes by chance (at the filter's present rate). The key is
-    /// contained from now on. Time: one hash and k probes.
+    /// repeat, or it is a false positive (at the filter's present rate). In both cases, the filter
+    /// contains the key from now on. Time: one hash and k probes.
     #[inline(always)]
     pub fn insert<Q: Key + ?Sized>(&mut self, key: &Q) -> bool {
         self.insert_hash(self.hash(key))
@@ -56,9 +55,9 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
         self.storage.contains(&self.head.scheme, hash)
     }
 
-    /// Prefetches the bits of a key that will be inserted or looked up soon; about ten keys ahead
-    /// is best. In a filter larger than the caches, the memory accesses then overlap. A prefetch
-    /// does not change the filter. [`insert_all`](Self::insert_all) and
+    /// Prefetches the bits of a key that will be inserted or looked up soon. It is best to prefetch
+    /// about ten keys ahead. In a filter larger than the caches, the memory accesses then overlap.
+    /// A prefetch does not change the filter. [`insert_all`](Self::insert_all) and
     /// [`contains_all`](Self::contains_all) prefetch on their own.
     #[inline]
     pub fn prefetch(&self, hash: KeyHash) {

@@ -10,7 +10,7 @@ use crate::scheme::{Scheme, Storage};
 
 impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
     /// Adds all keys of `other`. The result has the same bits as a single filter into which the
-    /// keys of both were inserted.
+    /// keys of both filters were inserted.
     ///
     /// The filter keeps its own capacity and rate, so [`is_over_capacity`](Self::is_over_capacity)
     /// says whether the union exceeds the plan. The time is linear in the number of bits.
@@ -37,10 +37,10 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
         self.merge(other, changed, is_intersection.then_some(most), |ours, theirs| ours | theirs)
     }
 
-    /// Keeps only the bits that both filters have, so that the filter contains every key that was
-    /// inserted into both. For keys that were inserted into neither filter, the false-positive rate
-    /// is [`fpr`](Self::fpr). For keys that were inserted into only one filter, the rate is at most
-    /// the other filter's rate, which may be higher than [`fpr`](Self::fpr).
+    /// Keeps only the bits that are set in both filters. The filter then contains every key that
+    /// was inserted into both. For keys that were inserted into neither filter, the false-positive
+    /// rate is [`fpr`](Self::fpr). For keys that were inserted into only one filter, the rate is at
+    /// most the other filter's rate, which may be higher than [`fpr`](Self::fpr).
     ///
     /// The filter and its file are marked as an intersection
     /// ([`is_intersection`](Self::is_intersection)), because the number of keys can no longer be

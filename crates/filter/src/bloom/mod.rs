@@ -23,17 +23,18 @@ macro_rules! head_methods {
             &self.head.hasher
         }
 
-        /// The seed of the hasher, or a fingerprint of the hasher if it does not reveal its seed.
+        /// The seed of the hasher. A hasher that does not reveal its seed returns a fingerprint.
         pub fn seed(&self) -> Seed {
             self.head.hasher.seed()
         }
 
-        /// The number of distinct items that the filter was planned for, if there was a plan.
+        /// The number of distinct items that the filter was planned for. `None` if the filter was
+        /// made without a plan.
         pub fn capacity(&self) -> Option<u64> {
             self.head.capacity
         }
 
-        /// The requested rate, if there was one.
+        /// The requested rate. `None` if the filter was made without a requested rate.
         pub fn rate(&self) -> Option<Rate> {
             self.head.rate
         }
@@ -73,21 +74,22 @@ use truebloom_math::{Law, Rate};
 /// A set of keys that takes a few bits per key. The filter answers "certainly not in the set" or
 /// "probably in the set", with a proven rate of wrong answers.
 ///
-/// A filter is made for a number of items and a rate, and has m bits ([`bits`](Self::bits)). A
-/// seeded hash assigns k positions ([`probes`](Self::probes)) to every key, which are drawn
-/// independently among these bits. [`insert`](Self::insert) sets the bits of a key, and
-/// [`contains`](Self::contains) tests whether all of them are set. The answer is always true for
-/// keys that were inserted, and true for other keys at the false-positive rate.
+/// A filter is made for a number of items and a rate, and has m bits ([`bits`](Self::bits)). For
+/// every key, a seeded hash selects k of these bits ([`probes`](Self::probes)).
+/// [`insert`](Self::insert) sets the bits of a key, and [`contains`](Self::contains) tests whether
+/// all of them are set. The answer is always true for keys that were inserted, and true for other
+/// keys at the false-positive rate.
 ///
 /// # Three rates
 /// * *asked*, [`rate`](Self::rate): the requested rate, exactly as you wrote it.
 /// * *expected*, [`expected_fpr`](Self::expected_fpr): the mean rate over all seeds, once the
-///   filter holds its capacity. This mean is proven to be at most the requested rate.
+///   filter holds as many items as its [`capacity`](Self::capacity). This mean is proven to be at
+///   most the requested rate.
 /// * *this filter's*, [`fpr`](Self::fpr): the rate computed from the bits currently set. This rate
-///   varies around the expected rate from seed to seed. The default guarantee: while the filter
-///   holds at most its capacity, this rate is at most the requested rate, with a probability of at
-///   least 99.9% over its seed. A plan can also guarantee only the mean; about half of the filters
-///   built from such a plan have a rate slightly above the requested rate.
+///   varies around the expected rate from seed to seed. By default, this rate is guaranteed to be
+///   at most the requested rate, with a probability of at least 99.9% over the seed, while the
+///   filter holds at most its capacity. A plan can also guarantee only the mean; about half of the
+///   filters built from such a plan have a rate slightly above the requested rate.
 ///
 /// # Repeats
 /// A filter cannot count distinct keys exactly, but it counts how often keys were offered
@@ -100,11 +102,11 @@ use truebloom_math::{Law, Rate};
 /// [`ForeignHasher`](crate::ForeignHasher) for filters with hashers from other crates.
 ///
 /// # Schemes
-/// `S` is the scheme: it determines the layout of the bits, and how a hash becomes positions. Two
-/// schemes have an alias: [`BloomFilter`] is the standard one, and [`BlockedBloomFilter`] keeps all
-/// bits of a key in one cache line. Any other [scheme](crate::scheme) can be named as the type
-/// parameter, or chosen at run time with [`AnyScheme`](crate::scheme::AnyScheme). All schemes have
-/// the same methods.
+/// `S` is the scheme, which determines the layout of the bits, and how a hash becomes positions.
+/// Two schemes have an alias: [`BloomFilter`] has the standard scheme, and [`BlockedBloomFilter`]
+/// keeps all bits of a key in one cache line. Any other [scheme](crate::scheme) can be named as the
+/// type parameter, or chosen at run time with [`AnyScheme`](crate::scheme::AnyScheme). All schemes
+/// have the same methods.
 ///
 /// ```
 /// use truebloom::scheme::Partitioned;
@@ -124,10 +126,10 @@ use truebloom_math::{Law, Rate};
 /// depend on the order of the keys.
 ///
 /// # Views
-/// `K` is the backing, which says where the bits are: in the filter's own memory ([`Owned`]), or in
-/// borrowed bytes. For borrowed bytes, it also says whether only the header was checked
-/// ([`View`](crate::View)) or all bytes ([`Checked`](crate::Checked)). [`view`](FilterOf::view)
-/// makes a filter over bytes.
+/// `K` is the backing, which says where the bits are. With [`Owned`], they are in the filter's own
+/// memory. With [`View`](crate::View) and [`Checked`](crate::Checked), they are in existing bytes,
+/// which [`view`](FilterOf::view) does not copy. A `View` has checked only the header of these
+/// bytes, and a `Checked` view has checked all of them.
 pub struct FilterOf<S: Scheme, H: KeyHasher = PortableHasher, K: Backing = Owned> {
     pub(crate) head: K::Head<Head<S, H>>,
     pub(crate) storage: S::Storage<K>,
@@ -164,8 +166,9 @@ pub type BloomFilter<H = PortableHasher> = FilterOf<Standard, H>;
 ///
 /// All probes of a key lie in one block of 512 bits, so that a query needs one access to memory and
 /// one comparison of a whole cache line. A blocked filter needs more bits than a standard filter,
-/// because some blocks get more keys than others. The plan includes the additional bits, so the
-/// guarantee is the same. The table shows how many more bits a blocked filter takes.
+/// because some blocks get more keys than others. The plan includes these additional bits, so a
+/// blocked filter has the same guarantee as a standard filter. The table shows how many more bits a
+/// blocked filter takes than a standard filter.
 ///
 /// | rate | 100,000 keys | ten million keys |
 /// |---|---|---|
@@ -229,26 +232,27 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
 }
 
 impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
-    /// The number of set bits. Takes constant time, or, for a blocked filter, time linear in the
+    /// The number of set bits. The time is constant; for a blocked filter, it is linear in the
     /// number of bits.
     pub fn ones(&self) -> u64 {
         self.storage.ones()
     }
 
     /// The share of bits that are set, from 0 to 1. A filter at its capacity is about half full.
-    /// Takes as long as [`ones`](Self::ones).
+    /// This method takes as long as [`ones`](Self::ones).
     pub fn fill(&self) -> f64 {
         self.ones() as f64 / self.bits() as f64
     }
 
-    /// Returns true if no bit is set, so that no key is contained.
+    /// Returns true if no bit is set: the filter contains no key.
     pub fn is_empty(&self) -> bool {
         self.storage.is_empty()
     }
 }
 
 impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
-    /// Removes all keys; capacity, rate and seed stay. The time is linear in the number of bits.
+    /// Removes all keys. The filter keeps its capacity, its requested rate and its seed. The time
+    /// is linear in the number of bits.
     pub fn clear(&mut self) {
         self.storage.clear();
         self.counts = Counts::default();
@@ -257,7 +261,7 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
 
 impl<S: Scheme, H: KeyHasher + Clone, K: Backing> FilterOf<S, H, K> {
     /// An empty filter with the size, plan, seed and label of this one, in its own memory. The two
-    /// filters can be merged, even if this one is a view.
+    /// filters can be merged, even if this filter is a view.
     ///
     /// # Errors
     /// Returns an error if the memory cannot be allocated.

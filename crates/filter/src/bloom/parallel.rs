@@ -55,9 +55,9 @@ where
     S::Storage<Owned>: Send + Sync,
 {
     /// Like [`insert_all`](Self::insert_all), on the threads of rayon. The resulting filter and the
-    /// answers are equal to those of [`insert_all`](Self::insert_all). The keys are hashed by all
-    /// threads and inserted by one, so the gain is largest for long keys. If the order of keys does
-    /// not matter, use [`AtomicFilterOf`](crate::AtomicFilterOf), in which all threads insert.
+    /// answers are equal to those of [`insert_all`](Self::insert_all). All threads hash keys, but
+    /// only one thread inserts them, so this method gains most for long keys. If the order of keys
+    /// does not matter, use [`AtomicFilterOf`](crate::AtomicFilterOf), in which all threads insert.
     pub fn par_insert_all<K: Key + Sync>(&mut self, keys: &[K]) -> Answers {
         let hasher = self.hasher().clone();
         build(keys, &hasher, |hashes| self.insert_all_hashes(hashes))

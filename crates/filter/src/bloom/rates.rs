@@ -20,14 +20,15 @@ impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
     /// For the standard scheme, this rate is exactly `(ones / bits)^probes`, whichever keys were
     /// inserted, and however often. For a blocked filter, the rate is the mean of
     /// `(ones / 512)^probes` over the blocks. For schemes that derive all positions from two
-    /// hashes, the fill gives only an upper bound on the rate. Each single position is set with
-    /// probability `ones / bits`, so the rate is at most `ones / bits`. The method is then
-    /// [`Method::Bound`](truebloom_math::Method::Bound), and the value is the upper end.
+    /// hashes, the fill gives only an upper bound on the rate: each single position is set with
+    /// probability `ones / bits`, so the rate is at most `ones / bits`. In this case, the field
+    /// `method` is [`Method::Bound`](truebloom_math::Method::Bound), and `value` is the upper
+    /// bound.
     ///
     /// The upper bound includes the probability that the key has the same hash as an offered key,
-    /// which is at most `offered / 2^128`. If this probability is not negligible, the method is
-    /// also [`Method::Bound`](truebloom_math::Method::Bound); this happens in nearly empty filters.
-    /// Takes a few microseconds, or, for a blocked filter, time linear in the number of bits.
+    /// which is at most `offered / 2^128`. In nearly empty filters, this probability is not
+    /// negligible, and `method` is [`Method::Bound`](truebloom_math::Method::Bound). The time is a
+    /// few microseconds; for a blocked filter, it is linear in the number of bits.
     ///
     /// ```
     /// use truebloom::BloomFilter;
@@ -50,24 +51,25 @@ impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
 
     /// The number of distinct items that would give the present number of set bits on average. For
     /// the standard scheme, the estimate is `ln(1 - ones/bits) / (probes ln(1 - 1/bits))`. For
-    /// schemes whose keys set k different bits, the divisor is `ln(1 - probes/bits)` instead.
-    /// Returns `None` for a full filter, for which there is only a lower bound. Also returns `None`
-    /// for blocked filters and two-hash schemes, because their number of set bits follows another
-    /// law.
+    /// schemes in which every key sets k different bits, the divisor is `ln(1 - probes/bits)`.
+    /// Returns `None` for a full filter, because its bits give only a lower bound on the number of
+    /// items. Returns `None` for blocked filters and two-hash schemes, because these formulas do
+    /// not hold for them.
     ///
     /// The estimate comes without an interval. Because the estimate depends only on the set bits,
     /// it is also valid for unions. Returns `None` for intersections, in which some bits stay set
-    /// by chance; [`most_items`](Self::most_items) is an upper bound for them.
+    /// by chance. For an intersection, [`most_items`](Self::most_items) is an upper bound.
     pub fn estimated_items(&self) -> Option<f64> {
         if self.is_intersection() { None } else { estimated_items(self.scheme(), self.ones(), || self.fill_tells_rate()) }
     }
 }
 
 impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
-    /// The expected rate once the filter holds its capacity: the mean over all seeds, proven to be
-    /// at most the requested rate. `None` if the filter has no capacity.
+    /// The expected rate once the filter holds as many items as its capacity. This rate is the mean
+    /// over all seeds, and is proven to be at most the requested rate. `None` if the filter has no
+    /// capacity.
     ///
-    /// Takes a few microseconds at ordinary parameters.
+    /// The time is a few microseconds for ordinary numbers of bits and probes.
     ///
     /// # Errors
     /// Returns an error if the exact rate would take too long to compute, which happens only with
@@ -76,8 +78,8 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
         self.capacity().map(|items| self.expected_fpr_at(items)).transpose()
     }
 
-    /// The expected rate of a filter of this size with `items` distinct items, as far as it is
-    /// proven. See [`expected_fpr`](Self::expected_fpr).
+    /// The expected rate of a filter of this size with `items` distinct items, with proven bounds.
+    /// See [`expected_fpr`](Self::expected_fpr).
     ///
     /// # Errors
     /// Returns an error if the exact rate would take too long to compute, which happens only with

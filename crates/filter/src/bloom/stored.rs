@@ -162,9 +162,9 @@ impl<S: Scheme, B: AsRef<[u8]> + Send + Sync> Viewed<B> for FilterOf<S> {
 }
 
 impl<S: Scheme, B: AsRef<[u8]> + Send + Sync> FilterOf<S, PortableHasher, View<B>> {
-    /// Reads all bytes of the view: the checksum is verified, and the set bits are counted and
-    /// compared with the counts. The resulting view can report its own rate. The time is linear in
-    /// the number of bits, and no memory is allocated.
+    /// Reads and checks all bytes of the view: verifies the checksum, and compares the number of
+    /// set bits with the counts in the header. The resulting view can report its own rate. The time
+    /// is linear in the number of bits, and no memory is allocated.
     ///
     /// ```
     /// use truebloom::BloomFilter;
@@ -193,8 +193,8 @@ impl<S: Scheme, B: AsRef<[u8]> + Send + Sync> FilterOf<S, PortableHasher, View<B
 }
 
 impl<S: Scheme, B: AsRef<[u8]> + Send + Sync + AsMut<[u8]>> FilterOf<S, PortableHasher, Checked<B>> {
-    /// Updates the header with the present counts and checksum. An insertion in place changes the
-    /// bits at once, but only this call updates the header. Until the header is updated,
+    /// Writes the present counts and the checksum into the header. An insertion in place changes
+    /// the bits immediately, but does not update the header. Until the header is updated,
     /// [`verify_bytes`](FilterOf::verify_bytes) reports the bytes as damaged. The time is linear in
     /// the number of bits.
     ///

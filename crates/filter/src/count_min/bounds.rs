@@ -9,12 +9,12 @@ use truebloom_math::law::hash_floor;
 use truebloom_math::{Error, ItemsEstimate, Rate, Variant, bisect, items_interval};
 
 /// Upper bounds on how far an estimate exceeds the count. For a key chosen without knowing the
-/// seed, each bound fails with at most the probability that the caller allowed.
+/// seed, each bound fails with a probability of at most `delta`, which the caller chooses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ErrorBound {
-    /// The bound from the size of the sketch and the sum of all counts, by Markov's inequality for
-    /// every row.
+    /// The bound that is computed from the size of the sketch and the sum of all counts, by
+    /// Markov's inequality for every row.
     pub from_total: u64,
     /// The bound that is computed from the values of the counters. If a few keys make up most of
     /// the stream, this bound is much lower than [`from_total`](Self::from_total). `None` for
@@ -23,9 +23,9 @@ pub struct ErrorBound {
 }
 
 impl ErrorBound {
-    /// The smaller of the two bounds. This smaller bound also fails with at most the allowed
-    /// probability. Unless one bound always implies the other, each is computed for half of the
-    /// allowed probability.
+    /// The smaller of the two bounds. It fails with a probability of at most `delta`, like each of
+    /// the two bounds: either one bound always implies the other, or both bounds are computed for
+    /// `delta / 2`.
     #[must_use]
     pub fn least(&self) -> u64 {
         self.from_counters.map_or(self.from_total, |bound| bound.min(self.from_total))
@@ -35,11 +35,11 @@ impl ErrorBound {
 impl<R: RowHashes, C: Counter, K: Counted> Sketch<R, C, K> {
     /// An estimate of the number of distinct keys, and an interval that covers this number with
     /// probability at least `confidence`. Returns `None` after [`halve`](Self::halve), because
-    /// halving removes keys with low counts. Also returns `None` for hashes that are only pairwise
+    /// halving removes keys with low counts. Returns `None` for hashes that are only pairwise
     /// independent, because no interval is proven for them.
     ///
     /// The estimate treats the first row as a Bloom filter with one probe: a counter that is not 0
-    /// is a set bit ([`items_interval`]). There is no estimate once every counter is above 0, which
+    /// is a set bit ([`items_interval`]). If every counter is above 0, there is no estimate. This
     /// happens at about 12 keys per counter. Time: linear in the number of counters of a row, plus
     /// up to some tenths of a second for the interval.
     ///
@@ -53,7 +53,7 @@ impl<R: RowHashes, C: Counter, K: Counted> Sketch<R, C, K> {
     /// ```
     ///
     /// # Errors
-    /// Returns an error if the confidence is not between 0 and 1.
+    /// Returns an error if `confidence` is not between 0 and 1.
     pub fn distinct(&self, confidence: f64) -> Result<Option<ItemsEstimate>, Error> {
         if self.halved || R::FAMILY != Family::Ideal {
             return Ok(None);
@@ -69,7 +69,7 @@ impl<R: RowHashes, C: Counter, K: Counted> Sketch<R, C, K> {
     /// [`Shape::tail_is_below`](truebloom_math::count_min::Shape::tail_is_below)). The bounds hold
     /// for estimates that are not [`saturated`](super::Estimate::saturated), and include the
     /// probability that two keys have the same 128-bit hash. This method reads all counters several
-    /// times, so call it once, and not for every key.
+    /// times. The bounds apply to every key, so call this method once, and not for every key.
     ///
     /// ```
     /// use truebloom::count_min::CountMin;

@@ -12,9 +12,9 @@ use core::ops::RangeInclusive;
 use truebloom_math::count_min::{Family, Rows, Shape};
 use truebloom_math::{Error, Rate};
 
-/// Counts how often the integers of any range occurred, with one sketch for each length of aligned
-/// ranges: 1, 2, 4, and so on. Any range can be assembled from aligned ranges, at most two of each
-/// length.
+/// Counts how often the integers of any range occurred. There is one sketch for each length of
+/// aligned ranges: 1, 2, 4, and so on. Any range can be assembled from aligned ranges, at most two
+/// of each length.
 ///
 /// If there are fewer ranges of a length than a sketch has counters, these ranges are counted
 /// exactly.
@@ -88,7 +88,7 @@ impl<C: Counter> DyadicCountMin<C> {
         Ok(DyadicCountMin { bits, levels: (0..=bits).map(level).collect::<Result<_, _>>()? })
     }
 
-    /// Counts an integer `count` times. Time: one insertion into a sketch per length.
+    /// Counts an integer `count` times. Time: one insertion into each of the sketches.
     ///
     /// # Errors
     /// Returns an error if the integer is not below `2^bits`.
@@ -148,13 +148,15 @@ impl<C: Counter> DyadicCountMin<C> {
     /// chosen without knowing the seed, the bound fails with probability at most `delta`. The bound
     /// assumes the worst case: the range is assembled from two aligned ranges of each length.
     ///
-    /// The bound from the total applies Markov's inequality to a sum of counters. The estimate of a
-    /// part is its smallest counter. The estimate of the range is therefore at most the sum of its
-    /// parts' counters in any single row. Rows are independent.
+    /// The bound [`from_total`](ErrorBound::from_total) applies Markov's inequality to a sum of
+    /// counters. The estimate of an aligned range is its smallest counter. The estimate of the
+    /// whole range is therefore at most the sum of the counters of its aligned ranges in any single
+    /// row.
     ///
-    /// The bound from the counters is the sum of the bounds of all parts. Each part gets an equal
-    /// share of `delta`. Neither of the two bounds always implies the other, so each is computed
-    /// for half of `delta`. With probability at least `1 - delta`, both hold.
+    /// The bound [`from_counters`](ErrorBound::from_counters) is the sum of the bounds of all
+    /// aligned ranges, each computed for an equal share of `delta`. Neither of the two bounds
+    /// always implies the other, so each is computed for `delta / 2`. With probability at least
+    /// `1 - delta`, both bounds hold.
     #[must_use]
     pub fn error_bound(&self, delta: &Rate) -> ErrorBound {
         let sketches: Vec<&CountMin<C>> =
@@ -173,8 +175,8 @@ impl<C: Counter> DyadicCountMin<C> {
     /// Adds all counts of another sketch.
     ///
     /// # Errors
-    /// Fails as [`Sketch::merge`](super::Sketch::merge) does, and also if the numbers of bits
-    /// differ. After an error, the sketch is unchanged.
+    /// Returns the errors of [`Sketch::merge`](super::Sketch::merge), and an error if the two
+    /// sketches were made with different values of `bits`. After an error, the sketch is unchanged.
     pub fn merge(&mut self, other: &DyadicCountMin<C>) -> Result<(), MergeError> {
         if self.bits != other.bits {
             return Err(MergeError::Shape { name: "bits", ours: self.bits.into(), theirs: other.bits.into() });

@@ -9,13 +9,15 @@ writes_files!([R: RowHashes, C: Counter] ListedSketch<R, C>);
 
 reads_files! {
     ///
-    /// Counters of 32 bits can be read as 64 bits, but not the other way round.
+    /// A file with 32-bit counters can be read as a sketch with 64-bit counters, but not the other
+    /// way round.
     [R: RowHashes, C: Counter] Sketch<R, C>
 }
 
 reads_files! {
     ///
-    /// Counters of 32 bits can be read as 64 bits, but not the other way round.
+    /// A file with 32-bit counters can be read as a sketch with 64-bit counters, but not the other
+    /// way round.
     [R: RowHashes, C: Counter] ListedSketch<R, C>
 }
 
@@ -38,7 +40,7 @@ views_files! {
 
 views_files! {
     ///
-    /// The view contains only the sketch; to read the list of keys as well, use
+    /// The view contains only the sketch. To read the sketch and its list of keys, use
     /// [`from_bytes`](Self::from_bytes).
     [R: RowHashes, C: Counter] ListedSketch<R, C>, [AsRef<[u8]> + Send + Sync] Sketch<R, C, View<B>>, Sketch<R, C, View<crate::disk::Mapped>>
 }

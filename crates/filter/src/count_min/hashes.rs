@@ -39,8 +39,8 @@ pub trait RowHashes: sealed::Sealed + Clone + PartialEq + Debug + Send + Sync + 
     fn cells(&self, hash: KeyHash) -> impl Iterator<Item = u64>;
 }
 
-/// Each row's position is drawn from the key's stream of words, like the positions in a filter. If
-/// the words are uniform and independent, so are the positions.
+/// The position in each row is drawn from the key's hash, like the positions in a filter. If the
+/// hash is random, the positions are uniform and independent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FullRows {
     walk: Walk,
@@ -75,18 +75,19 @@ fn check_cells(shape: &Shape) -> Result<(), BuildError> {
 /// The prime `p = 2^61 - 1`.
 const PRIME: u64 = (1 << 61) - 1;
 
-/// Row j takes `((a_j x + b_j y + c_j z + d_j) mod p) mod width`, where p = 2^61 - 1. Here x, y and
-/// z are the low 43, the middle 43 and the high 42 bits of the 128-bit hash. The four coefficients
-/// of every row are uniform below p and drawn from the seed.
+/// The position in row j is `((a_j x + b_j y + c_j z + d_j) mod p) mod width`, where p = 2^61 - 1.
+/// Here x, y and z are the low 43, the middle 43 and the high 42 bits of the 128-bit hash. The four
+/// coefficients of every row are uniform below p and drawn from the seed.
 ///
-/// For any two different 128-bit numbers, the values modulo p are uniform and independent. Two keys
-/// therefore share a counter of a row with a probability of at most `1/w + w/(4p^2)`, where w is
-/// the width. For numbers that are passed to [`Sketch::add_hash`](super::Sketch::add_hash) as
-/// [`KeyHash::from_uniform_bits`]`(number)`, the bound of [`Shape::failure_bound`] holds without
-/// any assumption about the hash. Keys of other types are hashed to 128 bits first, as in all
-/// filters. No bound can be computed from the counters, because nothing is proven about the hashes
-/// of three keys together: [`ErrorBound::from_counters`](super::ErrorBound::from_counters) is
-/// `None`. The width is at most 2^40.
+/// For any two different 128-bit numbers, the values modulo p are uniform and independent. Two
+/// different numbers therefore share a counter of a row with a probability of at most
+/// `1/w + w/(4p^2)`, where w is the width. For numbers that are passed to
+/// [`Sketch::add_hash`](super::Sketch::add_hash) as [`KeyHash::from_uniform_bits`]`(number)`, the
+/// bound of [`Shape::failure_bound`] holds without any assumption about the hash. Keys of other
+/// types are hashed to 128 bits first, as in all filters. No bound can be computed from the
+/// counters, because nothing is proven about the hashes of three keys together:
+/// [`ErrorBound::from_counters`](super::ErrorBound::from_counters) is `None`. The width is at most
+/// 2^40.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PairwiseRows {
     width: u64,
@@ -136,8 +137,8 @@ fn modulo_prime(number: u128) -> u64 {
     if sum >= PRIME { sum - PRIME } else { sum }
 }
 
-/// Row j of a copy uses `h1 + j h2` modulo the width, a prime; h1 and h2 are drawn separately for
-/// each copy.
+/// The position in row j of a copy is `h1 + j h2` modulo the width, which is prime. The numbers h1
+/// and h2 are drawn separately for each copy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TwoHashRows {
     walk: Walk,

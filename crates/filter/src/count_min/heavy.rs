@@ -28,16 +28,16 @@ pub struct HeavyHitter {
     /// A lower bound on the key's count: the exact number of its occurrences since it entered the
     /// list.
     pub at_least: u64,
-    /// An upper bound on the key's count, unless [`saturated`](Self::saturated) is true. One bound
-    /// is the estimate of the sketch. Another bound is `at_least` plus an upper bound on the key's
-    /// occurrences before the key entered the list. This field is the smaller of the two bounds.
+    /// An upper bound on the key's count, except if [`saturated`](Self::saturated) is true. It is
+    /// the smaller of two bounds. The first bound is the estimate of the sketch. The second bound
+    /// is `at_least`, plus an upper bound on the key's occurrences before it entered the list.
     pub at_most: u64,
-    /// Whether `at_most` is not a bound, because the key's counters are saturated and nothing is
-    /// known about its earlier count.
+    /// True if `at_most` is not a bound, because the key's counters are saturated and nothing is
+    /// known about its count before it entered the list.
     pub saturated: bool,
 }
 
-/// A sketch that also has a list of the keys with the highest counts, as far as they can be
+/// A sketch with a list of the keys that have the highest counts, as far as these keys can be
 /// identified.
 ///
 /// # What is guaranteed
@@ -53,7 +53,7 @@ pub struct HeavyHitter {
 /// on the stream. This threshold is typically `N / capacity` plus the error of the sketch, where N
 /// is the sum of all counts.
 ///
-/// For a key in the list, the bounds `at_least` and `at_most` are also guaranteed. The two bounds
+/// For a key in the list, the bounds `at_least` and `at_most` are guaranteed, too. These two bounds
 /// do not come from [`Sketch::error_bound`](super::Sketch::error_bound), which holds for a key that
 /// is fixed in advance. Keys in the list were chosen for their high estimates, and for such keys
 /// `error_bound` fails with a probability much higher than delta.
@@ -152,8 +152,8 @@ impl Hasher for Hashed {
     }
 }
 
-/// A sketch with an independent hash for every row that also remembers the most frequent keys. Use
-/// this type unless you need another kind of rows.
+/// A sketch that remembers the most frequent keys, with an independent hash for every row. This
+/// type is the default choice.
 pub type HeavyHitters<C = u64> = ListedSketch<FullRows, C>;
 
 /// The largest capacity of a list. Beyond this, an exact count in a hash map is better, because a
@@ -162,13 +162,13 @@ pub(super) const MAX_CAPACITY: u64 = 1 << 32;
 
 impl<C: Counter> HeavyHitters<C> {
     /// A list of all keys whose count is at least `share` of the sum of all counts. With
-    /// probability at least `1 - delta`, the error of the sketch is at most `share / 2` times the
+    /// probability at least `1 - delta`, the error of an estimate is at most `share / 2` times the
     /// sum of all counts. The list has room for `2 / share` keys. The seed is random.
     ///
     /// [`above`](Self::above) reports whether all of these keys are in the list.
     ///
     /// # Errors
-    /// Fails as [`CountMin::new`] does, and also if the share is below 2^-31.
+    /// Returns the errors of [`CountMin::new`], and an error if `share` is below 2^-31.
     #[cfg(feature = "random")]
     pub fn for_share(share: Rate, delta: Rate) -> Result<HeavyHitters<C>, BuildError> {
         HeavyHitters::for_share_with_hasher(share, delta, PortableHasher::random()?)
@@ -190,11 +190,11 @@ impl<C: Counter> HeavyHitters<C> {
 }
 
 impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
-    /// A list of `capacity` keys for this sketch. If the sketch is not empty, the list begins with
-    /// `missed_at_most() == total()`.
+    /// A list of `capacity` keys for this sketch. If the sketch is not empty,
+    /// [`missed_at_most`](Self::missed_at_most) begins at the sum of all counts.
     ///
     /// # Errors
-    /// Returns an error if the capacity is 0 or above 2^32.
+    /// Returns an error if `capacity` is 0 or above 2^32.
     pub fn new(sketch: Sketch<R, C>, capacity: u64) -> Result<ListedSketch<R, C>, BuildError> {
         if !(1..=MAX_CAPACITY).contains(&capacity) {
             return Err(Error::OutOfRange { name: "capacity", found: capacity.to_string(), expected: "from 1 to 2^32".to_owned() }.into());
@@ -210,7 +210,7 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
     /// Attaches a text to the sketch and its file, as
     /// [`FilterOf::set_label`](crate::FilterOf::set_label) does. A label has at most 104 bytes and
     /// no NUL. For any other text, the method returns false and changes nothing. An empty text
-    /// removes the label. A merge keeps the label if both sketches have the same one.
+    /// removes the label. A merge keeps the label if both sketches have the same label.
     #[must_use]
     pub fn set_label(&mut self, text: &str) -> bool {
         self.label.set(text)
@@ -286,15 +286,16 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
 
     /// The keys that may have occurred at least `threshold` times, highest first. The result
     /// includes every key that occurred at least `threshold` times. A key whose `at_least` is at
-    /// least `threshold` certainly occurred that often. `None` if keys may be missing, because
-    /// `threshold` is not above [`missed_at_most`](Self::missed_at_most).
+    /// least `threshold` certainly occurred that often. Returns `None` if `threshold` is at most
+    /// [`missed_at_most`](Self::missed_at_most), because some of these keys may not be in the list.
     pub fn above(&self, threshold: u64) -> Option<Vec<HeavyHitter>> {
         let complete = threshold > self.missed;
         complete.then(|| self.sorted().into_iter().take_while(|hitter| hitter.at_most >= threshold).collect())
     }
 
     /// Guaranteed bounds on the count of any key. A key that is not in the list occurred at most
-    /// [`missed_at_most`](Self::missed_at_most) times. Takes as long as [`Sketch::estimate`].
+    /// [`missed_at_most`](Self::missed_at_most) times. This method takes as long as
+    /// [`Sketch::estimate`].
     pub fn bounds<K: Key + ?Sized>(&self, key: &K) -> HeavyHitter {
         let hash = self.sketch.hash(key);
         if let Some(listed) = self.listed.get(&u128::from(hash)) {

@@ -15,8 +15,8 @@ pub struct InnerProduct {
     /// The estimate, which is never below the inner product unless it is saturated.
     pub value: u128,
     /// An upper bound on the difference between the estimate and the inner product. The bound fails
-    /// with at most the probability that the caller allowed. It is computed by Markov's inequality
-    /// for the pairs of keys that collide in a row.
+    /// with a probability of at most `delta`, which the caller chooses. It is computed by Markov's
+    /// inequality for the pairs of keys that collide in a row.
     pub error_bound: f64,
     /// Whether a counter of either sketch, or the product, reached its highest value.
     pub saturated: bool,
@@ -25,10 +25,10 @@ pub struct InnerProduct {
 impl<R: RowHashes, C: Counter> Sketch<R, C> {
     /// Adds all counts of another sketch, so that this sketch counts both streams.
     ///
-    /// If either sketch uses conservative update, the result differs from a sketch that counted
-    /// both streams itself. All bounds still hold: the counters are at least the counts of their
-    /// keys, and at most what they would be without conservative update. The time is linear in the
-    /// number of counters.
+    /// If either sketch uses conservative update, the merged counters differ from the counters of
+    /// one sketch that counts both streams. All bounds still hold: each counter is at least the
+    /// count of each of its keys, and at most its value without conservative update. The time is
+    /// linear in the number of counters.
     ///
     /// # Errors
     /// Returns an error if the sketches differ in size, hasher or seed. After an error, the sketch
@@ -37,7 +37,7 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
         self.merge_times(other, 1)
     }
 
-    /// Adds all counts of another sketch `times` times. The result is the same as from `times`
+    /// Adds all counts of another sketch `times` times. The result is the same as after `times`
     /// calls of [`merge`](Self::merge). The time is linear in the number of counters and does not
     /// depend on `times`.
     ///
@@ -63,9 +63,9 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
     /// number of counters.
     ///
     /// # Errors
-    /// Returns an error if the sketches differ in size, hasher or seed. Also returns an error if
-    /// one of the sketches used conservative update or halving, because a counter may then be below
-    /// the sum of its keys' counts.
+    /// Returns an error if the sketches differ in size, hasher or seed. Returns an error if one of
+    /// the sketches used conservative update or halving, because a counter may then be below the
+    /// sum of its keys' counts.
     pub fn inner_product(&self, other: &Sketch<R, C>, delta: &Rate) -> Result<InnerProduct, MergeError> {
         self.check_mergeable(other)?;
         for sketch in [self, other] {

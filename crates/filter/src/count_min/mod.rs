@@ -13,11 +13,11 @@
 //! An estimate is never below the key's count. The parameters `epsilon` and `delta` describe the
 //! accuracy of a sketch. Let `N` be the sum of all counts. For a key chosen without knowing the
 //! seed, the estimate exceeds the count by more than `epsilon N` with a probability of at most
-//! `delta`. [`Sketch::error_bound`] computes a bound for the present stream from the counters; it
-//! is usually far lower. The bounds hold for each key by itself: of a thousand keys queried at a
-//! delta of 1/1000, at most one on average exceeds its bound.
+//! `delta`. From the counters, [`Sketch::error_bound`] computes a bound for the stream so far,
+//! which is usually far below `epsilon N`. The bounds hold for each key by itself: of a thousand
+//! keys queried at a delta of 1/1000, at most one on average exceeds its bound.
 //!
-//! An attacker who knows the seed can choose keys that make an estimate as high as they like. For
+//! An attacker who knows the seed can choose keys that make an estimate arbitrarily high. For
 //! untrusted keys, use [`PortableHasher::sip13`] and keep the seed secret.
 //!
 //! ```
@@ -101,8 +101,8 @@ pub struct Estimate {
     /// The estimate, which is never below the count unless it is saturated. After
     /// [`halve`](Sketch::halve), the estimate is at least the halved count, rounded down.
     pub value: u64,
-    /// Whether the counters reached their highest value, so that the true count may be higher. A
-    /// saturated estimate has no upper bound.
+    /// Whether the counters reached their highest value, so that the true count may be higher than
+    /// `value`. The true count then has no upper bound.
     pub saturated: bool,
 }
 
@@ -116,7 +116,7 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
     /// A sketch whose error is at most `epsilon` times the sum of all counts, with probability at
     /// least `1 - delta`; the seed is random.
     ///
-    /// The size is [`Shape::for_error`].
+    /// [`Shape::for_error`] computes the size.
     ///
     /// # Errors
     /// Returns an error if `epsilon` or `delta` cannot be reached, if the memory cannot be
@@ -139,17 +139,17 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
     ///
     /// # Errors
     /// Returns an error if the shape is for a kind of rows other than `R`, if it has more than
-    /// [`MAX_PROBES`] rows, or if its width is above 2^62. Also returns an error if the memory
-    /// cannot be allocated.
+    /// [`MAX_PROBES`] rows, or if its width is above 2^62. Returns an error if the memory cannot be
+    /// allocated.
     pub fn with_shape(shape: Shape, hasher: PortableHasher) -> Result<Sketch<R, C>, BuildError> {
         let hashes = checked_hashes(&shape, hasher)?;
         Ok(Sketch { hasher, shape, hashes, counters: zeroed(shape.cells())?, total: 0, conservative: false, halved: false })
     }
 
     /// Uses conservative update from now on: an addition raises a key's counters only up to its new
-    /// estimate. Estimates become smaller, and all bounds still hold, also after a
-    /// [`merge`](Self::merge). But a merged sketch differs from a sketch that counted both streams
-    /// itself, and inner products are not defined.
+    /// estimate. Estimates become smaller, and all bounds still hold, even after a
+    /// [`merge`](Self::merge). But a merged sketch differs from a sketch that counts both streams,
+    /// and inner products are not defined.
     #[must_use]
     pub fn with_conservative_update(mut self) -> Sketch<R, C> {
         self.conservative = true;
@@ -184,9 +184,9 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
     /// Halves all counts, rounding down, so that old counts fade. If you call this method at
     /// regular intervals, a count loses half of its weight in each interval.
     ///
-    /// After this call, an estimate is at least the halved count, rounded down.
-    /// [`error_bound`](Self::error_bound) adds 1 for the rounding. Saturated counters stay as they
-    /// are. The time is linear in the number of counters.
+    /// After this call, an estimate is at least the halved count, rounded down, and
+    /// [`error_bound`](Self::error_bound) adds 1 for the rounding. Saturated counters are not
+    /// halved. The time is linear in the number of counters.
     pub fn halve(&mut self) {
         self.counters.iter_mut().for_each(|counter| *counter = counter.half());
         // Rounded up, because the bounds need a total of at least the sum.

@@ -58,7 +58,7 @@ pub enum FileError {
         /// The file.
         path: PathBuf,
     },
-    /// The file exists already, and overwriting it was not allowed.
+    /// The file exists already, and the caller did not allow overwriting it.
     Exists {
         /// The file.
         path: PathBuf,

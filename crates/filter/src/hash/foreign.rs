@@ -27,8 +27,8 @@ use truebloom_math::mix;
 /// # Ok::<(), truebloom::BuildError>(())
 /// ```
 ///
-/// The proven rate holds only as far as the hasher behaves like a random function of the key's
-/// bytes, which many fast hashers do not.
+/// The proven rate holds only if the hasher behaves like a random function of the key's bytes. Many
+/// fast hashers do not behave like such a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ForeignHasher<S> {
     hashers: S,
@@ -43,8 +43,8 @@ impl<S: BuildHasher> ForeignHasher<S> {
     /// The hash of any value that implements `std::hash::Hash`, even if its type is not a
     /// [`Key`](crate::Key). Pass the hash to [`insert_hash`](crate::BloomFilter::insert_hash) and
     /// [`contains_hash`](crate::BloomFilter::contains_hash) of filters with this hasher. The result
-    /// differs from the hash of the same value as a key, because `Hash` adds lengths and
-    /// terminators.
+    /// differs from [`FilterOf::hash`](crate::FilterOf::hash) of the same value, because `Hash`
+    /// adds lengths and terminators.
     ///
     /// ```
     /// use std::path::Path;

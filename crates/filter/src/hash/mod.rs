@@ -26,12 +26,12 @@ use truebloom_math::mix;
 /// already a good hash. To use 64-bit hashes as keys, make a filter with the hasher [`Prehashed`];
 /// its rates account for keys with equal hashes.
 ///
-/// To divide keys among several filters with one seed, use the low bits of the first half, or give
-/// each filter its own seed. Do not use the high bits of the hash: keys with the same high bits
-/// have similar positions.
+/// To divide keys among several filters with the same seed, use the low bits of the first half.
+/// Alternatively, give each filter its own seed. Do not use the high bits of the hash: keys with
+/// the same high bits have similar positions.
 ///
 /// Filters with the same seed and hasher give a key the same hash, so a key can be hashed once and
-/// then offered to many filters of any size
+/// then inserted into many filters of any size
 /// ([`BloomFilter::insert_hash`](crate::BloomFilter::insert_hash)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct KeyHash {
@@ -45,8 +45,8 @@ impl KeyHash {
     /// hash.
     ///
     /// All 128 bits must be random. With a 64-bit hash in a `u128`, all keys of a blocked filter
-    /// would share their block, or their positions in a block. [`mixed`](Self::mixed) is safe for
-    /// any number.
+    /// would have the same block, or the same positions in their blocks. [`mixed`](Self::mixed) is
+    /// safe for any number.
     #[inline]
     #[must_use]
     pub const fn from_uniform_bits(hash: u128) -> KeyHash {
@@ -55,9 +55,9 @@ impl KeyHash {
 
     /// A hash from any number that identifies the key, such as a counter, an identifier with some
     /// constant bits, or a short hash. Distinct numbers have distinct hashes, and their positions
-    /// behave like random ones. But there is no seed, so anyone who chooses the numbers also
-    /// chooses the positions. The mixing is a Feistel network of two rounds, each of which applies
-    /// SplitMix64's finalizer twice. Mixing a number takes about three nanoseconds.
+    /// behave like random positions. But the mixing has no seed, so anyone who chooses the numbers
+    /// also chooses the positions. The mixing is a Feistel network of two rounds, each of which
+    /// applies SplitMix64's finalizer twice. Mixing a number takes about three nanoseconds.
     ///
     /// ```
     /// use truebloom::{BlockedBloomFilter, KeyHash};
@@ -183,10 +183,10 @@ pub trait KeyHasher: sealed::Sealed + 'static {
         self.hash(&number.to_le_bytes())
     }
 
-    /// The same hashes as [`hash_number`](Self::hash_number) for many numbers, computed in parallel
-    /// if the hash function allows it. The first halves of the hashes are written to `first`, and
-    /// the second halves to `second`. If the three slices have different lengths, the excess
-    /// elements are ignored.
+    /// Hashes each of the numbers as [`hash_number`](Self::hash_number) does, in parallel if the
+    /// hash function allows it. The first halves of the hashes are written to `first`, and the
+    /// second halves to `second`. If the three slices have different lengths, the excess elements
+    /// are ignored.
     fn hash_numbers(&self, numbers: &[u64], first: &mut [u64], second: &mut [u64]) {
         one_by_one(self, numbers, first, second);
     }
@@ -194,7 +194,7 @@ pub trait KeyHasher: sealed::Sealed + 'static {
     /// The number of this hasher in files; `None` for hashers that cannot be saved.
     fn id(&self) -> Option<HasherId>;
 
-    /// The seed, or a fingerprint of the hasher if it does not reveal its seed. Hashers with equal
+    /// The seed. A hasher that does not reveal its seed returns a fingerprint. Hashers with equal
     /// `id` and `seed` compute equal hashes. The probability that two different good hashers have
     /// the same fingerprint is 2^-128.
     fn seed(&self) -> Seed;

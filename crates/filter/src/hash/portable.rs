@@ -34,7 +34,7 @@ impl PortableHasher {
         PortableHasher { id, seed, xxh3: Xxh3::new(seed) }
     }
 
-    /// XXH3-128 with a random seed: the default of filters.
+    /// XXH3-128 with a random seed, which is the default hasher of filters.
     ///
     /// # Errors
     /// Returns an error if the operating system provides no random numbers.

@@ -8,10 +8,10 @@ use xxhash_rust::xxh3::{Xxh3Builder, xxh3_64_with_seed};
 /// The hasher for keys that are already 64-bit hashes, given as `u64`.
 ///
 /// The number is mixed with the seed, so it does not have to be a good hash. Distinct numbers stay
-/// distinct. Two keys with equal hashes cannot be distinguished, however large the filter is. In a
-/// filter of n keys, equal hashes let another key pass with a probability of up to n/2^64. Plans,
-/// rates and [`verify`](crate::verify) account for this probability. Keys of other types are first
-/// hashed with XXH3-64.
+/// distinct. Two keys with equal hashes cannot be distinguished, however large the filter is. A key
+/// that was not inserted has the same hash as one of n inserted keys with a probability of up to
+/// n/2^64. Plans, rates and [`verify`](crate::verify) account for this probability. Keys of other
+/// types are first hashed with XXH3-64.
 ///
 /// A filter with this hasher cannot be saved, because this hasher has no number in the file format.
 ///

@@ -11,10 +11,11 @@ use core::str::FromStr;
 
 /// 128 bits that select one hash function of a family.
 ///
-/// The proven rate is a mean over seeds, for keys chosen without knowing the seed. Use a random
-/// seed, unless filters must be merged or compared, or a result must be reproducible.
+/// Proven rates hold for a random seed, and for keys that were chosen without knowing the seed.
+/// Choose the seed yourself only to merge or compare filters, or to make a result reproducible.
 /// [`Display`](fmt::Display) writes the seed as hexadecimal digits. `{:?}` does not show the seed,
-/// to keep it out of logs: an attacker who knows the seed can choose keys that all pass.
+/// so that it does not get into logs: an attacker who knows the seed can choose keys that are all
+/// false positives.
 ///
 /// ```
 /// use truebloom::Seed;

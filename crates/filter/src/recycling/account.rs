@@ -17,14 +17,14 @@ pub struct Stats {
     pub offered: u64,
     /// How many items were new.
     pub new: u64,
-    /// How many items were contained only in the frozen phase.
+    /// How many offered items were in the frozen phase, but not in the active phase.
     pub refreshed: u64,
     /// The number of recycles so far.
     pub cycles: u64,
-    /// How many of the recycles happened because of [`sigma`](super::Policy::sigma).
+    /// How many of the recycles happened because the fill exceeded [`sigma`](super::Policy::sigma).
     pub by_fill: u64,
-    /// How many items have entered the active phase since the last recycle, including a retained
-    /// item.
+    /// How many items have entered the active phase since it began. If the item that triggered the
+    /// recycle was [retained](super::Policy::retaining), it is one of them.
     pub items: u64,
 }
 
@@ -32,8 +32,8 @@ pub struct Stats {
 /// repeats.
 ///
 /// Each item is counted at most once per cycle, at its first offer. With two phases, each item is
-/// counted at most once while it is remembered. Later offers of the item are also reported as seen,
-/// but not counted again.
+/// counted at most once while it is remembered. Later offers of a wrongly dropped item are not
+/// counted, although they are reported as seen.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct WrongDrops {
@@ -103,31 +103,30 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
         (self.memory.worst_rate(&self.policy, self.counts.overfill.unwrap_or(0)) * (1.0 + self.rounding())).min(1.0)
     }
 
-    /// The sum of `rho / (1 - rho)` over all items that were reported as new. Here, `rho` is the
-    /// filter's rate just before the item was inserted. Under the conditions of
-    /// [`wrong_drops`](Self::wrong_drops), this sum has the same mean as the number of new items
-    /// that were reported as seen. The sum does not include items that threads offered to an
+    /// The sum of `rho / (1 - rho)` over all items that were reported as new. For each item, `rho`
+    /// is the filter's rate just before this item was inserted. Under the conditions of
+    /// [`wrong_drops`](Self::wrong_drops), the mean of this sum is equal to the mean number of new
+    /// items that were reported as seen. The sum does not include items that threads offered to an
     /// [`AtomicRecyclingFilter`](super::AtomicRecyclingFilter).
     pub fn compensator(&self) -> f64 {
         self.counts.odds + self.counts.odds_of_cycle
     }
 
     /// An estimate of the number of new items that were reported as seen, with an upper bound. With
-    /// the given confidence, the upper bound holds at all times of the stream. The estimate has the
-    /// same mean as the true number.
+    /// probability at least `confidence`, the upper bound holds at all times of the stream. The
+    /// mean of the estimate is equal to the mean of the true number.
     ///
     /// The bound is proven ([`truebloom_math::freedman`]) for every stream that was chosen
-    /// independently of the seed. With [`Seeds::Kept`], a forgotten item that returns does not
-    /// behave like a new item: if the stream is repeated, its errors are repeated, too. With
-    /// [`Seeds::Kept`], the result is therefore `None` as soon as something has been forgotten. The
-    /// result is also `None` for filters that are so small that their worst rate is nearly 1. For
-    /// filters that threads have shared, the result is `None` because their rates at the moments of
-    /// the offers are unknown. Equal 128-bit hashes add at most `new^2 / 2^129` wrong drops on
-    /// average.
+    /// independently of the seed. With [`Seeds::Kept`], the result is `None` as soon as the filter
+    /// has forgotten an item: a forgotten item does not behave like a new item, because it gets the
+    /// same positions again. The result is `None` for filters that are so small that their worst
+    /// rate is nearly 1. For filters that threads have shared, the result is `None` because the
+    /// rate at each offer is unknown. Equal 128-bit hashes add at most `new^2 / 2^129` wrong drops
+    /// on average.
     ///
     /// # Errors
-    /// Returns an error if the confidence is not strictly between 0 and 1, or if more than 2^53
-    /// wrong drops are expected for the stream.
+    /// Returns an error if `confidence` is not strictly between 0 and 1, or if more than 2^53 wrong
+    /// drops are expected for the stream.
     pub fn wrong_drops(&self, confidence: f64) -> Result<Option<WrongDrops>, Error> {
         let worst = self.worst_fpr();
         let odds = worst / (1.0 - worst);
@@ -150,8 +149,8 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
     /// item, and for filters that threads have shared.
     ///
     /// If the arrival of new items does not depend on the fill, this rate converges to the long-run
-    /// average rate of the filter's design. Popular items that return after each recycle raise the
-    /// rate.
+    /// average rate of the filter's design. Items that are offered again after each recycle raise
+    /// the rate.
     pub fn average_fpr(&self) -> Option<f64> {
         let expected = self.compensator();
         (self.counts.new > 0 && self.counts.overfill.is_none()).then(|| expected / (self.counts.new as f64 + expected))
@@ -173,9 +172,9 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
 
 impl<H: KeyHasher, S: Layout, K: Counted> RecyclingFilter<H, S, K> {
     /// The present rate: the probability that a key is reported as seen although it was never
-    /// offered, for keys chosen without knowing the seed. The set bits determine this rate, except
-    /// for the probability that the key has the same hash as a remembered key, which is added as an
-    /// upper bound and matters only at rates below 1e-20.
+    /// offered, for keys chosen without knowing the seed. The rate is computed from the set bits. It
+    /// includes an upper bound on the probability that the key has the same hash as a remembered key.
+    /// This probability matters only at very low rates.
     pub fn fpr(&self) -> f64 {
         with_equal_hashes::<H>(self.memory.rate(), self.stats(), self.frozen_ones())
     }

@@ -31,8 +31,8 @@ reads_files! {
 
 views_files! {
     ///
-    /// `bytes` is cloned for the second phase. Pass a slice or an `Arc`, so that the bytes are not
-    /// copied.
+    /// The view of the second phase holds a clone of `bytes`. Pass a slice or an `Arc`, because
+    /// their clones do not copy the bytes.
     ///
     /// ```
     /// use truebloom::recycling::{Policy, RecyclingFilter};

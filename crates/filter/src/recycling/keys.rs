@@ -11,7 +11,7 @@ use core::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Seen {
-    /// No phase contained the item, so it was certainly not remembered.
+    /// No phase contained the item: the filter certainly did not remember it.
     New,
     /// Only the frozen phase contained the item: it is a repeat or a false positive. The item has
     /// now entered the active phase.
@@ -30,18 +30,19 @@ impl Seen {
 }
 
 impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
-    /// Checks whether an item is new (not remembered), and remembers it. If the active phase is
-    /// then full, the filter recycles.
+    /// Checks whether an item is new (not remembered), and remembers it. If this makes the active
+    /// phase too full, the filter recycles.
     ///
     /// Time: one hash and k probes, or up to twice as many probes with two phases. A recycle takes
-    /// time linear in the bits, which is a small cost per item when spread over a cycle.
+    /// time linear in the number of bits. Spread over the items of a cycle, this is little time per
+    /// item.
     #[inline]
     pub fn check_and_insert<Q: Key + ?Sized>(&mut self, key: &Q) -> Seen {
         self.check_and_insert_hash(self.hash(key))
     }
 
-    /// Like [`check_and_insert`](Self::check_and_insert), after calling [`advance`](Self::advance)
-    /// with this time of the caller's clock.
+    /// Calls [`advance`](Self::advance) with `now`, the time of the caller's clock, and then
+    /// [`check_and_insert`](Self::check_and_insert) with the key.
     #[inline]
     pub fn check_and_insert_at<Q: Key + ?Sized>(&mut self, key: &Q, now: Duration) -> Seen {
         self.advance(now);
@@ -71,10 +72,10 @@ impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
         seen
     }
 
-    /// Returns true if offering this key next would raise the fill above
-    /// [`sigma`](super::Policy::sigma) and so end the active phase. Use this in programs that must
-    /// stop before anything is forgotten. Recycles that are caused by the number of insertions, or
-    /// by age, are not predicted.
+    /// Returns true if an offer of this key would raise the fill above
+    /// [`sigma`](super::Policy::sigma), so that the filter would recycle. Use this method in
+    /// programs that must stop before the filter forgets anything. The method does not predict
+    /// recycles that are caused by the number of insertions or by age.
     ///
     /// ```
     /// use truebloom::recycling::RecyclingFilter;
@@ -94,18 +95,18 @@ impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
 }
 
 impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
-    /// Prefetches the bits of a key that will be offered soon; about ten keys ahead works best. In
-    /// a filter larger than the caches, the memory accesses then overlap. Prefetching does not
-    /// change the filter.
+    /// Prefetches the bits of a key that will be offered soon. It is best to prefetch about ten
+    /// keys ahead. In a filter larger than the caches, the memory accesses then overlap.
+    /// Prefetching does not change the filter.
     #[inline]
     pub fn prefetch(&self, hash: KeyHash) {
         self.memory.prefetch(hash);
     }
 
-    /// Returns true if the key is remembered. The answer is always true for items that were offered
-    /// since the last recycle. With two phases, it is always true for items that were offered since
-    /// the second-to-last recycle. For other keys, the answer is true with a probability of
-    /// [`fpr`](Self::fpr).
+    /// Returns true if the key is remembered. The answer is always true for an item that was
+    /// offered after the most recent recycle. With two phases, the answer is always true for an
+    /// item that was offered after the second most recent recycle. For other keys, the answer is
+    /// true with a probability of [`fpr`](Self::fpr).
     #[inline]
     pub fn contains<Q: Key + ?Sized>(&self, key: &Q) -> bool {
         self.contains_hash(self.hash(key))

@@ -19,7 +19,7 @@ use truebloom_math::{Law, MAX_BLOCKED_PROBES};
 
 /// The blocked layout: all probes of a key are in one block of 512 bits, a cache line, as in a
 /// [`BlockedBloomFilter`](crate::BlockedBloomFilter). Each key takes one access to memory, but the
-/// filter needs a few more bits.
+/// filter needs a few more bits than with the standard scheme.
 ///
 /// The number of set bits does not determine the rate of such a filter, because some lines get more
 /// items than others. The filter's own rate is the mean of `(ones / 512)^probes` over its lines.
@@ -27,7 +27,8 @@ use truebloom_math::{Law, MAX_BLOCKED_PROBES};
 /// soon as the rate exceeds [`sigma`](Policy::sigma), which can be 1e-15 to 0.999.
 ///
 /// A blocked recycling filter has one phase and up to 32 probes, and does not retain any item after
-/// a recycle. No law is known for other designs. [`BlockedDesign`] models such filters.
+/// a recycle, because no law is known for other designs. [`BlockedDesign`] computes the rates of
+/// blocked recycling filters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Blocked {}
 

@@ -15,8 +15,8 @@ use alloc::vec::Vec;
 use core::fmt::Debug;
 
 /// The layout of a recycling filter's bits. With a [scheme whose fill determines the
-/// rate](FillScheme), positions can be anywhere. With [`Blocked`](super::Blocked), all positions of
-/// a key are in one cache line.
+/// rate](FillScheme), the positions of a key can be anywhere among the bits. With
+/// [`Blocked`](super::Blocked), all positions of a key are in one cache line.
 pub trait Layout {
     /// The recycle threshold: [`sigma`](Policy::sigma).
     type Limit: Limit;

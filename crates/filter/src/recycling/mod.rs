@@ -67,23 +67,24 @@ use truebloom_math::{Error, Rate};
 /// as new.
 ///
 /// # What is remembered
-/// * With one phase, the filter remembers all items since the last recycle.
-/// * With two phases, the filter remembers all items since the second-to-last recycle. If an item
-///   that is only in the frozen phase comes again, it enters the active phase, so it is remembered
-///   for longer.
+/// * With one phase, the filter remembers all items that were offered after the most recent
+///   recycle.
+/// * With two phases, the filter remembers all items that were offered after the second most recent
+///   recycle. An item that is offered again is remembered as if it were offered for the first time.
 ///
-/// With an [`age`](Policy::age) of T and two phases, an item is remembered for less than 2T, and
-/// for at least T unless the fill forces earlier recycles ([`Stats::by_fill`] counts them). The
-/// filter has no clock of its own: it gets the time only from [`advance`](Self::advance) and
-/// [`check_and_insert_at`](Self::check_and_insert_at). Until the next such call, nothing is
-/// forgotten because of its age, however often you call
-/// [`check_and_insert`](Self::check_and_insert).
+/// With an [`age`](Policy::age) of T and two phases, an item is remembered for at least T and less
+/// than 2T. A recycle that is forced by the fill makes this time shorter ([`Stats::by_fill`] counts
+/// these recycles). The filter has no clock of its own: it gets the time only from
+/// [`advance`](Self::advance) and [`check_and_insert_at`](Self::check_and_insert_at). Calls of
+/// [`check_and_insert`](Self::check_and_insert) never make the filter forget items because of their
+/// age.
 ///
 /// # Sizes
 /// [`for_items`](RecyclingFilter::for_items) sizes one phase. For other designs, the functions of
-/// [`truebloom_math::recycling`] find the size, and [`Policy::from`] makes the policy. The
-/// following filter remembers the keys of an hour, up to a million distinct ones. This filter
-/// reports a new key as seen with a probability of at most 0.1%, whatever keys came before:
+/// [`truebloom_math::recycling`] find the size, and [`Policy::from`] makes the policy. The filter
+/// in this example remembers the keys of an hour, as long as at most a million distinct keys come
+/// in an hour. The filter reports a new key as seen with a probability of at most 0.1%, whatever
+/// keys came before:
 ///
 /// ```
 /// use std::time::Duration;
@@ -100,8 +101,8 @@ use truebloom_math::{Error, Rate};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// If more than a million new keys come in an hour, the filter forgets earlier, and the rate still
-/// holds.
+/// If more than a million new keys come in an hour, the filter forgets keys earlier, but its rate
+/// is still at most 0.1%.
 ///
 /// # Files
 /// Write `<RecyclingFilter>::open(path)` with angle brackets, or annotate the variable with its
@@ -109,10 +110,10 @@ use truebloom_math::{Error, Rate};
 /// types.
 ///
 /// # Which answers are wrong
-/// The bits that are set when a new item comes determine the probability that it is wrongly
-/// reported as seen. All later offers of this item are then also reported as seen, until the next
-/// recycle. [`wrong_drops`](Self::wrong_drops) estimates how many items were wrongly reported so
-/// far, with an upper bound.
+/// When a new item is offered, the bits that are set at this moment determine the probability that
+/// the item is wrongly reported as seen. If it is, all later offers of this item until the next
+/// recycle are wrong, too. [`wrong_drops`](Self::wrong_drops) gives an estimate and an upper bound
+/// of the number of items that were wrongly reported so far.
 ///
 /// `S` is the [scheme](crate::scheme): [`Standard`]; [`Classic`](crate::scheme::Classic) for
 /// distinct probes; or [`Blocked`] for one cache line per key ([`BlockedRecyclingFilter`]). `H` is
@@ -134,9 +135,8 @@ impl RecyclingFilter {
     /// probes, and a random seed.
     ///
     /// # Errors
-    /// Returns an error if the bits, the probes or a field of the policy are out of range. Also
-    /// returns an error if the memory cannot be allocated, or if the system provides no random
-    /// numbers.
+    /// Returns an error if `bits`, `probes` or a field of the policy is out of range, if the memory
+    /// cannot be allocated, or if the system provides no random numbers.
     #[cfg(feature = "random")]
     pub fn new(bits: u64, probes: u32, policy: Policy) -> Result<RecyclingFilter, BuildError> {
         RecyclingFilter::with_hasher(bits, probes, policy, PortableHasher::random()?)
@@ -144,9 +144,9 @@ impl RecyclingFilter {
 }
 
 impl RecyclingFilter {
-    /// A filter whose cycles take at least `items` new items on average. The average rate at which
-    /// the filter wrongly reports new items as seen is at most `rate`. The filter is the smallest
-    /// one that [`min_bits`] finds, with one phase and a random seed. The section
+    /// A filter in which a cycle has at least `items` new items on average. The average rate at
+    /// which the filter wrongly reports new items as seen is at most `rate`. The filter is the
+    /// smallest one that [`min_bits`] finds, with one phase and a random seed. The section
     /// [Sizes](Self#sizes) shows how to choose the size of a filter with two phases.
     ///
     /// The average is proven for the long run, and for every stream that is chosen without knowing
@@ -161,8 +161,8 @@ impl RecyclingFilter {
     /// ```
     ///
     /// # Errors
-    /// Returns an error if `items` is 0 or above 10^18, if the rate is invalid or below 1e-300, or
-    /// if the filter would need more than 2^62 bits. Also returns an error if the memory cannot be
+    /// Returns an error if `items` is 0 or above 10^18, if `rate` is invalid or below 1e-300, or if
+    /// the filter would need more than 2^62 bits. Returns an error if the memory cannot be
     /// allocated, or if the system provides no random numbers.
     #[cfg(feature = "random")]
     pub fn for_items<R: TryInto<Rate>>(items: impl ItemCount, rate: R) -> Result<RecyclingFilter, BuildError>
@@ -195,10 +195,9 @@ impl RecyclingFilter {
 }
 
 impl<H: KeyHasher, S: FillScheme, K: Backing> RecyclingFilter<H, S, K> {
-    /// The model of this filter, which gives its long-run rates. The model is computed from bits,
-    /// probes and [`Policy`], and ignores that insertions or age may cause earlier recycles.
-    /// Returns `None` for filters with two phases that retain the trigger, because no law is known
-    /// for them.
+    /// The model of this filter, which gives its long-run rates. The model ignores recycles that
+    /// are caused by the number of insertions or by age. Returns `None` for filters with two phases
+    /// that retain the trigger, because no law is known for them.
     pub fn design(&self) -> Option<Design> {
         let Policy { phases, sigma, retaining, seeds, .. } = self.policy;
         let colliding = S::new(self.bits(), self.probes()).ok()?.id() != SchemeId::Classic;
@@ -255,13 +254,13 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
         self.hasher.seed()
     }
 
-    /// The time when the active phase began, by the caller's clock, or 0 until the caller gives a
+    /// The time on the caller's clock when the active phase began; 0 until the caller passes a
     /// time.
     pub fn phase_start(&self) -> Duration {
         Duration::from_nanos(self.clock.start)
     }
 
-    /// The latest time that the caller gave.
+    /// The latest time that the caller passed.
     pub fn now(&self) -> Duration {
         Duration::from_nanos(self.clock.now)
     }
@@ -291,14 +290,14 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
 }
 
 impl<H: KeyHasher, S: Layout, K: Counted> RecyclingFilter<H, S, K> {
-    /// The number of set bits in the active phase; at most [`sigma`](Policy::sigma). For a
-    /// [`Blocked`] filter, sigma is a rate and does not limit the number of set bits. Counting the
-    /// set bits of such a filter takes time linear in the number of bits.
+    /// The number of set bits in the active phase, which is at most [`sigma`](Policy::sigma). For a
+    /// [`Blocked`] filter, `sigma` is a rate and does not limit the number of set bits, and the
+    /// time is linear in the number of bits.
     pub fn ones(&self) -> u64 {
         self.memory.ones()
     }
 
-    /// The number of set bits in the frozen phase; 0 if there is none.
+    /// The number of set bits in the frozen phase; 0 if there is no frozen phase.
     pub fn frozen_ones(&self) -> u64 {
         self.memory.frozen_ones()
     }

@@ -9,8 +9,9 @@ use truebloom_math::{Rate, try_bisect};
 
 /// Says when a recycling filter forgets, and what it keeps then.
 ///
-/// The filter always forgets when its fill exceeds [`sigma`](Self::sigma), which limits its rate. A
-/// policy can also make the filter forget after a number of insertions, or after a period of time.
+/// Every policy makes the filter recycle when its fill exceeds [`sigma`](Self::sigma). This limit
+/// on the fill limits the filter's rate. In addition, a policy can make the filter recycle after a
+/// number of insertions, or after a period of time.
 ///
 /// ```
 /// use std::time::Duration;
@@ -37,16 +38,15 @@ pub struct Policy<L = u64> {
     /// average rate of a filter, but does not raise its worst rate.
     pub insertions: Option<u64>,
     /// The age at which the active phase is recycled, even if [`sigma`](Self::sigma) is not
-    /// exceeded. The caller provides the clock by
+    /// exceeded. The caller passes the time to
     /// [`RecyclingFilter::advance`](super::RecyclingFilter::advance) or
-    /// [`check_and_insert_at`](super::RecyclingFilter::check_and_insert_at); other calls ignore the
-    /// time.
+    /// [`check_and_insert_at`](super::RecyclingFilter::check_and_insert_at).
     pub age: Option<Duration>,
-    /// Whether the item that triggers a recycle becomes the first item of the next phase. If it
-    /// does, [`sigma`](Self::sigma) must be at least the number of probes.
+    /// Whether the item that triggers a recycle becomes the first item of the next phase. If this
+    /// field is true, [`sigma`](Self::sigma) must be at least the number of probes.
     pub retaining: bool,
-    /// Whether all phases use the hasher's seed, or every phase has its own seed, derived from the
-    /// hasher's seed and the number of recycles.
+    /// Whether all phases use the hasher's seed, or every phase has its own seed. Such a seed is
+    /// derived from the hasher's seed and the number of recycles.
     pub seeds: Seeds,
 }
 
@@ -150,7 +150,7 @@ pub(crate) fn nanoseconds(duration: Duration) -> u64 {
 }
 
 /// The largest sigma for which a phase with this scheme is proven to have a rate of at most `rate`.
-/// Use this function to recycle when the filter's own rate would exceed `rate`. The time is
+/// With this sigma, the filter recycles when its own rate would exceed `rate`. The time is
 /// logarithmic in the number of bits.
 ///
 /// # Errors

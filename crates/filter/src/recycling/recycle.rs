@@ -18,8 +18,9 @@ pub(super) struct Clock {
 }
 
 impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
-    /// Sets the time, and recycles if the active phase is then too old. After a pause of at least
-    /// twice the age, the filter recycles twice, because both phases are too old.
+    /// Sets the time, and recycles if the active phase is then too old. If the caller pauses for at
+    /// least twice the [`age`](Policy::age), the filter recycles twice, because both phases are too
+    /// old.
     ///
     /// The caller's clock can count from any fixed moment (for example, the Unix epoch). This
     /// moment must stay the same when a filter is saved and opened again. If the clock goes back,
@@ -53,8 +54,8 @@ impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
         }
     }
 
-    /// Recycles now: the active phase is frozen if there are two phases, and forgotten otherwise.
-    /// The time is linear in the number of bits.
+    /// Recycles now. With two phases, the active phase becomes the frozen phase. With one phase,
+    /// all items are forgotten. The time is linear in the number of bits.
     pub fn recycle(&mut self) {
         self.turn();
     }

@@ -155,9 +155,9 @@ impl<S: Layout, B: AsRef<[u8]> + Send + Sync + Clone> Viewed<B> for RecyclingFil
 }
 
 impl<S: Layout, B: AsRef<[u8]> + Send + Sync> RecyclingFilter<PortableHasher, S, View<B>> {
-    /// Reads all bytes of the view: the checksum is verified, and the set bits are counted and
-    /// compared with the counts. The resulting view can report its own rate. The time is linear in
-    /// the number of bits.
+    /// Reads and checks all bytes of the view: verifies the checksum, and compares the number of
+    /// set bits with the counts in the header. The resulting view can report its own rate. The time
+    /// is linear in the number of bits.
     ///
     /// # Errors
     /// Returns an error if the bytes are damaged, or do not match the header.

@@ -21,12 +21,13 @@ use std::sync::{OnceLock, PoisonError};
 use truebloom_math::law::Layered;
 use truebloom_math::{Fpr, Growth, Rate};
 
-/// A [`ScalableFilter`] that threads fill and query at the same time. This filter is made for a
-/// rate, or from a [`ScalableFilter`], and can be turned into a [`ScalableFilter`] at the end.
+/// A [`ScalableFilter`] into which several threads insert keys while other threads query it. An
+/// `AtomicScalableFilter` is made for a rate, or from a [`ScalableFilter`], and can be turned into
+/// a [`ScalableFilter`].
 ///
-/// Insertions and queries take no lock. Only opening a layer takes a lock, and threads that need
-/// the new layer wait for it. The rate never exceeds the requested rate. An insertion first
-/// reserves space for all its bits, so a layer always stays within its limit.
+/// Insertions and queries take no lock, except to open a new layer: threads that need the new layer
+/// wait for it. The rate never exceeds the requested rate, because an insertion first reserves room
+/// for all its bits, so that a layer never exceeds its limit.
 /// [`AtomicFilterOf`](crate::AtomicFilterOf) explains what a thread sees of the keys of other
 /// threads, and which threads get true for a new key.
 ///
@@ -92,9 +93,9 @@ impl AtomicScalableFilter {
     /// Inserts a key; returns true if this call set any of its bits.
     ///
     /// # Panics
-    /// Never panics. But if the memory for a new layer cannot be allocated, the process is aborted,
-    /// as with the collections of the standard library. [`try_insert_hash`](Self::try_insert_hash)
-    /// returns an error instead.
+    /// This method never panics. If the memory for a new layer cannot be allocated, the method
+    /// aborts the process, as the collections of the standard library do. To get an error in this
+    /// case, use [`try_insert_hash`](Self::try_insert_hash).
     pub fn insert<K: Key + ?Sized>(&self, key: &K) -> bool {
         super::keys::or_abort(self.try_insert_hash(self.hash(key)))
     }
@@ -134,14 +135,15 @@ impl AtomicScalableFilter {
         self.parts().map(|part| part.layer.bits()).sum()
     }
 
-    /// The number of probes per key in all layers so far. A query takes at most this many probes.
+    /// The sum of the probes per key over all layers so far. A query takes at most this many
+    /// probes.
     pub fn probes(&self) -> u32 {
         self.parts().fold(0, |probes, part| probes.saturating_add(part.layer.probes()))
     }
 
-    /// The filter's present rate: [`ScalableFilter::fpr`]. Bits that other threads set meanwhile
-    /// may or may not be counted. The time is linear in the number of bits, and the bits are not
-    /// copied.
+    /// The filter's present rate: [`ScalableFilter::fpr`]. Bits that other threads set during the
+    /// call may or may not be counted. The time is linear in the number of bits, and the bits are
+    /// not copied.
     pub fn fpr(&self) -> Fpr {
         let there = || (0..self.layers()).filter_map(|number| self.layer(number));
         let (layers, ones): (Vec<&SharedLayer>, Vec<u64>) = there().map(|layer| (layer, count_ones(layer.bits.words()))).unzip();
@@ -178,9 +180,9 @@ impl AtomicScalableFilter {
         super::keys::or_abort(self.try_insert_hash(hash))
     }
 
-    /// Inserts keys in order, and reports which of them were new. The answers are the same as from
-    /// calling [`insert`](Self::insert) for each key. The bits of later keys are prefetched at the
-    /// same time.
+    /// Inserts keys in order, and reports which of them were new. For each key, the answer is the
+    /// result of [`insert`](Self::insert). While one key is inserted, the bits of later keys are
+    /// prefetched.
     ///
     /// ```
     /// use truebloom::AtomicScalableFilter;
@@ -198,8 +200,8 @@ impl AtomicScalableFilter {
         self.answers(bulk::hashed(hashes), |hash| self.insert_hash(hash))
     }
 
-    /// Reports which of the keys are contained. The answers are the same as from calling
-    /// [`contains`](Self::contains) for each key.
+    /// Reports which of the keys are contained. For each key, the answer is the result of
+    /// [`contains`](Self::contains).
     pub fn contains_all<I: IntoIterator<Item: Key>>(&self, keys: I) -> Answers {
         self.answers(bulk::hashing(&self.hasher, keys), |hash| self.contains_hash(hash))
     }
@@ -276,9 +278,10 @@ impl AtomicScalableFilter {
     }
 
     /// Turns this into a filter for one thread, with all keys that were inserted. The result is
-    /// marked as merged, because several calls may have reported the same key as new. The time is
-    /// linear in the number of bits. The layers are copied and freed one after the other, so the
-    /// conversion needs additional memory for one layer.
+    /// [marked as merged](ScalableFilter::is_merged), because several calls may have reported the
+    /// same key as new. The time is linear in the number of bits. Each layer is copied and then
+    /// freed before the next layer is copied, so the conversion needs additional memory for only
+    /// one layer.
     ///
     /// # Errors
     /// Returns an error if the memory for a layer cannot be allocated.
@@ -290,9 +293,9 @@ impl AtomicScalableFilter {
         Ok(assembled((hasher, growth, label), copies, offered.get(), changed))
     }
 
-    /// A copy of the filter as it is now; meanwhile, threads can go on inserting. The copy contains
-    /// every key whose insertion finished before this thread synchronized with it (by a join, a
-    /// channel or a lock). The time is linear in the number of bits.
+    /// A copy of the filter as it is now. During the copy, threads can go on inserting. The copy
+    /// contains every key whose insertion finished before this thread synchronized with it (by a
+    /// join, a channel or a lock). The time is linear in the number of bits.
     ///
     /// # Errors
     /// Returns an error if the memory cannot be allocated.

@@ -20,7 +20,7 @@ reads_files!([] ScalableFilter);
 
 views_files! {
     ///
-    /// In addition to the header, the record of each layer is read. A record has 64 bytes, with its
-    /// own checksum.
+    /// For a filter that grows, this call reads the header and the record of each layer, which has
+    /// 64 bytes and its own checksum.
     [] ScalableFilter, [AsRef<[u8]> + Send + Sync] ScalableFilter<View<B>>, ScalableFilter<View<crate::disk::Mapped>>
 }

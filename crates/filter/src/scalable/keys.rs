@@ -42,10 +42,10 @@ impl<K: Backing> ScalableFilter<K> {
         self.in_layers(0, hash)
     }
 
-    /// Reports which of the keys are contained. The answers are the same as from calling
-    /// [`contains`](Self::contains) for each key, but this method is faster. The newest layer,
-    /// which has most keys, is queried first. The other layers are queried only for keys that are
-    /// not in newer ones.
+    /// Reports which of the keys are contained. For each key, the answer is the result of
+    /// [`contains`](Self::contains), but this method is faster than a call of `contains` for each
+    /// key. The newest layer, which has most keys, is queried first. An older layer is queried only
+    /// for keys that no newer layer contains.
     pub fn contains_all<I: IntoIterator<Item: Key>>(&self, keys: I) -> Answers {
         let mut found = Answers::default();
         hash_batches(&self.hasher, keys, |hashes| found.extend(self.contained(hashes)));
@@ -124,12 +124,12 @@ fn hash_batches<I: IntoIterator<Item: Key>>(hasher: &PortableHasher, keys: I, mu
 
 impl ScalableFilter {
     /// Inserts a key; returns true if it was certainly new. False means that all bits of the key
-    /// were already set in a layer: the key is a repeat, or it is new and passes by chance.
+    /// were already set in one layer: the key is a repeat or a false positive.
     ///
     /// # Panics
-    /// Never panics. But if the memory for a new layer cannot be allocated, the process is aborted,
-    /// as with the collections of the standard library. [`try_insert_hash`](Self::try_insert_hash)
-    /// returns an error instead.
+    /// This method never panics. If the memory for a new layer cannot be allocated, the method
+    /// aborts the process, as the collections of the standard library do. To get an error in this
+    /// case, use [`try_insert_hash`](Self::try_insert_hash).
     #[inline]
     pub fn insert<Q: Key + ?Sized>(&mut self, key: &Q) -> bool {
         self.insert_hash(self.hash(key))
@@ -153,8 +153,8 @@ impl ScalableFilter {
         Ok(new)
     }
 
-    /// Like [`try_insert_hash`](Self::try_insert_hash), but if the filter contains the key, nothing
-    /// changes: the key is not even counted as [offered](Self::offered).
+    /// Like [`try_insert_hash`](Self::try_insert_hash), but if the filter already contains the key,
+    /// nothing changes: even the number of [offered](Self::offered) keys stays the same.
     ///
     /// # Errors
     /// Returns an error if the memory for a new layer cannot be allocated.
@@ -168,8 +168,9 @@ impl ScalableFilter {
         Ok(new)
     }
 
-    /// Inserts keys and reports which of them were certainly new. The answers are the same as from
-    /// calling [`insert`](Self::insert) for each key, but this method is faster.
+    /// Inserts keys and reports which of them were certainly new. For each key, the answer is the
+    /// result of [`insert`](Self::insert), but this method is faster than a call of `insert` for
+    /// each key.
     ///
     /// ```
     /// use truebloom::ScalableFilter;
@@ -189,8 +190,7 @@ impl ScalableFilter {
     }
 
     /// Like [`insert_all_hashes`](Self::insert_all_hashes), but returns an error if the memory for
-    /// a new layer cannot be allocated. If the memory cannot be allocated, only the first keys are
-    /// inserted.
+    /// a new layer cannot be allocated. After an error, only a first part of the keys is inserted.
     ///
     /// # Errors
     /// Returns an error if the memory for a new layer cannot be allocated.

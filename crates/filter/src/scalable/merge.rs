@@ -17,11 +17,12 @@ impl ScalableFilter {
     /// [`to_empty`](Self::to_empty).
     ///
     /// Two layers with the same number are merged if the union of their bits stays within the
-    /// limit. This is the case if the layers hold few keys. It is also the case if the layers were
-    /// already full when one filter was cloned from the other, because their bits are then equal.
-    /// If the union would exceed the limit, both layers are kept. The rate is then at most the sum
-    /// of the two filters' rates ([`bound`](Self::bound)), which is up to twice the requested rate.
-    /// Later keys are inserted into the newest layer. The time is linear in the number of bits.
+    /// layer's limit. The union stays within the limit if both layers hold few keys. It also stays
+    /// within the limit if one filter was cloned from the other when the layer was already full,
+    /// because both layers then have equal bits. If the union would exceed the limit, the filter
+    /// keeps both layers. The rate is then at most the sum of the two filters' rates
+    /// ([`bound`](Self::bound)), which is up to twice the requested rate. Later keys are inserted
+    /// into the newest layer. The time is linear in the number of bits.
     ///
     /// ```
     /// use truebloom::ScalableFilter;
@@ -35,10 +36,10 @@ impl ScalableFilter {
     /// ```
     ///
     /// # Errors
-    /// Returns an error if the filters differ in seed, hasher or growth, or if the memory for a
-    /// layer cannot be allocated. If the memory cannot be allocated, some keys of `other` may have
-    /// been added already. Also returns an error if `other` is a view of damaged bytes, in which a
-    /// layer has more set bits than its limit.
+    /// Returns an error if the filters differ in seed, hasher or growth, or if `other` is a view of
+    /// damaged bytes in which a layer has more set bits than its limit. Returns an error if the
+    /// memory for a layer cannot be allocated; in this case, some keys of `other` may already have
+    /// been added.
     pub fn union_with<V: Backing>(&mut self, other: &ScalableFilter<V>) -> Result<(), MergeError> {
         self.check_mergeable(other)?;
         other.check_limits()?;
@@ -86,8 +87,8 @@ impl ScalableFilter {
         Ok(())
     }
 
-    /// Always returns an error, because a key may be in different layers of the two filters. Query
-    /// both filters instead.
+    /// Always returns an error, because a key may be in different layers of the two filters. To
+    /// find out whether both filters contain a key, query each of them.
     ///
     /// # Errors
     /// Always returns an error.

@@ -50,10 +50,10 @@ use truebloom_math::{Growth, Law, Rate};
 /// Memory: once the first layer is full, the filter takes at most [`Growth::ratio`] times the
 /// memory of a filter planned for the right number of keys. This ratio is 3.2 at a rate of 0.1%,
 /// and 3.7 at 1%. The ratio is highest just after a layer is opened. When the layer is full, the
-/// ratio is half as high; on average, it is 0.7 of the maximum. Time: a key that is not contained
-/// is looked up in every layer, with about two probes each. With 20 layers, a filter holds a
-/// million times as many keys as the first layer. If you know the number of keys, even roughly,
-/// [`BloomFilter`](crate::BloomFilter) is smaller and faster.
+/// ratio is half as high; on average, it is 0.7 of the maximum. Time: a key that the filter does
+/// not contain is looked up in every layer, with about two probes per layer. With 20 layers, a
+/// filter holds a million times as many keys as the first layer. If you know the number of keys,
+/// even roughly, [`BloomFilter`](crate::BloomFilter) is smaller and faster.
 ///
 /// # Repeats
 /// A key that is already in a layer is not inserted again, so repeats take no room.
@@ -77,11 +77,11 @@ pub type ScalableView<B> = ScalableFilter<View<B>>;
 pub const FIRST_ITEMS: u64 = 1_000;
 
 impl ScalableFilter {
-    /// A filter for any number of keys at this rate, with a random seed. The rate is an `f64`, a
-    /// text like `"0.1%"`, or a [`Rate`], and at least 1e-13.
+    /// A filter for any number of keys at this rate, with a random seed. `rate` can be an `f64`, a
+    /// text like `"0.1%"`, or a [`Rate`], and must be at least 1e-13.
     ///
     /// # Errors
-    /// Returns an error if the rate is out of range, if the memory cannot be allocated, or if the
+    /// Returns an error if `rate` is out of range, if the memory cannot be allocated, or if the
     /// system provides no random numbers.
     #[cfg(feature = "random")]
     pub fn new<R: TryInto<Rate>>(rate: R) -> Result<ScalableFilter, BuildError>
@@ -147,7 +147,7 @@ impl<K: Backing> ScalableFilter<K> {
         self.parts.iter().map(|part| part.number).collect()
     }
 
-    /// The scheme of each layer: the standard one.
+    /// The scheme of each layer, which is always the standard scheme.
     pub fn scheme_id(&self) -> SchemeId {
         SchemeId::Standard
     }
@@ -157,7 +157,7 @@ impl<K: Backing> ScalableFilter<K> {
         self.parts.iter().map(|part| part.layer.bits()).sum()
     }
 
-    /// The number of probes per key in all layers together. A query takes at most this many probes.
+    /// The sum of the probes per key over all layers. A query takes at most this many probes.
     pub fn probes(&self) -> u32 {
         self.parts.iter().fold(0, |probes, part| probes.saturating_add(part.layer.probes()))
     }
@@ -195,8 +195,8 @@ impl<K: Backing> ScalableFilter<K> {
     }
 
     /// The probability law of the layers: an upper bound on the rate, and the rate for given
-    /// numbers of set bits. After a merge that kept layers of both filters, a key's positions in
-    /// these layers are not independent, so there are only bounds on the rate.
+    /// numbers of set bits. After a merge that kept layers of both filters, the law gives only
+    /// bounds on the rate, because a key's positions in these layers are not independent.
     pub fn law(&self) -> Box<dyn Law> {
         Box::new(self.layered())
     }
@@ -224,7 +224,7 @@ impl<K: Counted> ScalableFilter<K> {
         self.parts.iter().map(Part::ones).collect()
     }
 
-    /// The share of set bits in all layers.
+    /// The share of bits that are set, in all layers together, from 0 to 1.
     pub fn fill(&self) -> f64 {
         self.ones() as f64 / self.bits() as f64
     }

@@ -32,8 +32,8 @@ impl<K: Backing> ScalableFilter<K> {
         Ok(None)
     }
 
-    /// The expected rate once the filter has grown to `items` distinct items. The result is only an
-    /// upper bound, which includes the present layers and all later layers.
+    /// An upper bound on the expected rate once the filter holds `items` distinct items. The bound
+    /// includes the present layers and all later layers.
     ///
     /// # Errors
     /// Never returns an error; the return type matches that of other filters.
@@ -59,15 +59,15 @@ impl<K: Counted> ScalableFilter<K> {
     /// The present rate of this filter: the probability that a key passes although it was not
     /// inserted, for keys chosen without knowing the seed. This rate is exactly
     /// `1 - prod (1 - (ones / bits)^probes)` over the layers, because the positions of a key in
-    /// different layers are independent. After a merge that kept layers of both filters, there are
-    /// only bounds on the rate. The upper end includes the probability of equal hashes, which is at
-    /// most `offered / 2^128`.
+    /// different layers are independent. After a merge that kept layers of both filters, only
+    /// bounds on the rate are known. The upper bound includes the probability of equal hashes,
+    /// which is at most `offered / 2^128`.
     pub fn fpr(&self) -> Fpr {
         rate_at(&self.layered(), &self.layer_ones(), self.offered())
     }
 
-    /// Returns true if the numbers of set bits determine the rate. The result is false only after a
-    /// merge that kept layers of both filters.
+    /// Returns true if the numbers of set bits determine the rate. Returns false only after a merge
+    /// that kept layers of both filters.
     pub fn fill_tells_rate(&self) -> bool {
         !self.has_twins()
     }
@@ -80,9 +80,9 @@ impl<K: Counted> ScalableFilter<K> {
     }
 
     /// Returns true if the filter's rate is certainly above the requested rate. The rate can exceed
-    /// the requested rate only after a merge that kept layers of both filters. If a merge kept
-    /// layers of both filters, the time is linear in the number of bits of these layers. Otherwise,
-    /// the time is constant.
+    /// the requested rate only after a merge that kept layers of both filters. After such a merge,
+    /// the time is linear in the number of bits of these layers; without such a merge, the time is
+    /// constant.
     pub fn is_over_capacity(&self) -> bool {
         let asked = self.growth.rate().to_f64();
         self.fpr().upper > asked && self.least_rate() > asked * (1.0 + f64::EPSILON)

@@ -7,9 +7,10 @@ use crate::key::Key;
 use crate::scheme::{Batches as _, Doing, Scheme};
 
 impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
-    /// Inserts keys in order, and reports which of them were new. The answers are the same as from
-    /// calling [`insert`](Self::insert) for each key. For filters larger than the cache, this
-    /// method is several times as fast, because the bits of the next keys are prefetched.
+    /// Inserts keys in order, and reports which of them were new. For each key, the answer is the
+    /// result of [`insert`](Self::insert). For filters larger than the cache, this method is
+    /// several times as fast as a call of `insert` for each key, because it prefetches the bits of
+    /// the next keys.
     ///
     /// ```
     /// use truebloom::AtomicBloomFilter;
@@ -34,8 +35,8 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
         self.insertions(bulk::hashed(hashes))
     }
 
-    /// Reports which of the keys are contained. The answers are the same as from calling
-    /// [`contains`](Self::contains) for each key.
+    /// Reports which of the keys are contained. For each key, the answer is the result of
+    /// [`contains`](Self::contains).
     pub fn contains_all<I: IntoIterator<Item: Key>>(&self, keys: I) -> Answers {
         let keys = keys.into_iter();
         if S::Batches::are_few(self.scheme(), &keys, Doing::AskingShared) {

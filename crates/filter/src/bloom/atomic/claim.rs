@@ -31,12 +31,14 @@ impl Claims {
 }
 
 impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
-    /// Inserts a key, and returns true to exactly one of the threads that claim it. If the key is a
-    /// false positive at that moment, no thread gets true.
+    /// Inserts a key, and returns true in exactly one of the threads that claim this key. If the
+    /// key is a false positive, the call returns false in all threads.
     ///
-    /// If the key is not contained yet, the call takes one of 64 locks, selected by the key's hash.
-    /// If the key is already contained, the call takes no lock. Only calls of `claim` exclude each
-    /// other. A thread that calls [`insert`](Self::insert) with the same key may also get true.
+    /// If the filter does not contain the key yet, the call takes one of 64 locks, selected by the
+    /// key's hash. If the filter already contains the key, the call takes no lock. A call of
+    /// `claim` excludes other calls of `claim` with the same key, but not a call of
+    /// [`insert`](Self::insert). If one thread claims a key while another thread inserts it, both
+    /// calls may return true.
     ///
     /// ```
     /// use std::sync::atomic::{AtomicU32, Ordering};

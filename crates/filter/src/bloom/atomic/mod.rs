@@ -18,15 +18,15 @@ use crate::tally::Tally;
 use core::fmt;
 use truebloom_math::{Plan, Rate};
 
-/// A [filter](FilterOf) that threads fill and query at the same time, without locks. A shared
-/// filter is made for a number of items and a rate, or from a [`FilterOf`]. At the end, it can be
-/// turned into a [`FilterOf`].
+/// A [filter](FilterOf) into which several threads insert keys while other threads query it,
+/// without locks. An `AtomicFilterOf` is made for a number of items and a rate, or from a
+/// [`FilterOf`], and can be turned into a [`FilterOf`].
 ///
 /// # What threads see
-/// * A thread always sees the keys that it inserted. Another thread sees such a key once it has
-///   synchronized with the inserting thread after the insertion, by a join, a channel, or a lock.
-///   Without this synchronization, the other thread may see only some of the key's bits, and its
-///   lookup may return false.
+/// * A thread always sees the keys that it inserted. Another thread sees the key once both threads
+///   have synchronized after the insertion, by a join, a channel, or a lock. Without this
+///   synchronization, the other thread may see only some of the key's bits, and its lookup may
+///   return false.
 /// * When several threads insert the same new key at the same time, *at least one* of them gets
 ///   true, and several may. A key's bits are set one after the other, so two threads can each be
 ///   the first to set some of them. If exactly one thread must get true, use
@@ -106,7 +106,7 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
         self.offered.get()
     }
 
-    /// Inserts a key; returns true if this call set any of its bits. See [`AtomicFilterOf`] for
+    /// Inserts a key; returns true if this call set any of its bits. [`AtomicFilterOf`] explains
     /// what this means if several threads insert the same key.
     #[inline]
     pub fn insert<K: Key + ?Sized>(&self, key: &K) -> bool {
@@ -139,9 +139,9 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
     }
 
     /// Turns this into a filter for one thread, with all keys that were inserted. The result is
-    /// marked as merged, because several calls may have reported the same key as new. The exact
-    /// number of distinct keys is unknown, but bounded. The lower bound is computed from the number
-    /// of set bits.
+    /// [marked as merged](FilterOf::is_merged), because several calls may have reported the same
+    /// key as new. The number of distinct keys is known only within bounds. The lower bound is
+    /// computed from the number of set bits.
     pub fn into_filter(self) -> FilterOf<S, H> {
         let AtomicFilterOf { bits, offered, head, excluded, .. } = self;
         filter_of(head, bits.into_words(), offered.get(), excluded)
@@ -149,9 +149,10 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
 
     /// A copy of the filter as it is now, to save or inspect it while threads go on inserting. The
     /// copy contains every key whose insertion finished before this thread synchronized with it (by
-    /// a join, a channel or a lock). If a key is being inserted meanwhile, the copy may have all of
-    /// its bits, some or none. The copy is marked as merged, like the result of
-    /// [`into_filter`](Self::into_filter). The time is linear in the number of bits.
+    /// a join, a channel or a lock). If a thread inserts a key during the copy, the copy may have
+    /// all, some or none of the key's bits. The copy is [marked as merged](FilterOf::is_merged),
+    /// like the result of [`into_filter`](Self::into_filter). The time is linear in the number of
+    /// bits.
     ///
     /// # Errors
     /// Returns an error if the memory cannot be allocated.

@@ -15,20 +15,20 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
         count_ones(self.bits.words())
     }
 
-    /// Share of set bits, from 0 to 1. The time is linear in the number of bits.
+    /// The share of bits that are set, from 0 to 1. The time is linear in the number of bits.
     pub fn fill(&self) -> f64 {
         self.ones() as f64 / self.bits() as f64
     }
 
-    /// Returns true if no bit is set. The check stops at the first set bit; if the filter is empty,
+    /// Returns true if no bit is set. The method stops at the first set bit. For an empty filter,
     /// the time is linear in the number of bits.
     pub fn is_empty(&self) -> bool {
         self.bits.words().iter().all(|word| crate::word::Reads::read(word) == 0)
     }
 
     /// The filter's present rate: [`FilterOf::fpr`](crate::FilterOf::fpr). Bits that other threads
-    /// set meanwhile may or may not be counted. The time is linear in the number of bits, and no
-    /// memory is allocated.
+    /// set during the call may or may not be counted. The time is linear in the number of bits, and
+    /// no memory is allocated.
     ///
     /// ```
     /// use truebloom::AtomicBloomFilter;
@@ -45,7 +45,7 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
         above_hash_floor::<H>(or_bounded(rate, || self.fill(), self.probes()), self.offered())
     }
 
-    /// The expected rate once the filter holds its capacity:
+    /// The expected rate once the filter holds as many items as its capacity:
     /// [`FilterOf::expected_fpr`](crate::FilterOf::expected_fpr).
     ///
     /// ```

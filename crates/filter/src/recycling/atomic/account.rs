@@ -46,22 +46,22 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
         self.state().active.ones.load(Relaxed)
     }
 
-    /// The number of set bits in the frozen phase; 0 if there is none.
+    /// The number of set bits in the frozen phase; 0 if there is no frozen phase.
     pub fn frozen_ones(&self) -> u64 {
         let state = self.state();
         state.frozen.as_ref().map_or(0, |frozen| frozen.ones.load(Relaxed))
     }
 
-    /// The counts so far. [`offered`](Stats::offered) counts only items that set a bit: to count
-    /// repeats, all threads would have to wait for access to one number.
+    /// The counts so far. [`offered`](Stats::offered) counts only items that set a bit. To count
+    /// repeats, all threads would have to update the same counter, and would wait for each other.
     pub fn stats(&self) -> Stats {
         let state = self.state();
         state.active.counted(state.counts).stats()
     }
 
-    /// The present rate, as [`RecyclingFilter::fpr`](crate::RecyclingFilter::fpr) gives it. With two
-    /// phases of [one seed](crate::recycling::Seeds::Kept), the time is linear in the number of
-    /// bits. Otherwise, the time is constant.
+    /// The present rate: [`RecyclingFilter::fpr`](crate::RecyclingFilter::fpr). The time is constant,
+    /// except with two phases and [`Seeds::Kept`](crate::recycling::Seeds::Kept): it is then linear
+    /// in the number of bits.
     pub fn fpr(&self) -> f64 {
         let state = self.state();
         let (active, frozen) = (&state.active, state.frozen.as_ref());

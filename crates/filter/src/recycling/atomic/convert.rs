@@ -31,9 +31,9 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
     ///   after this recycle. With one phase, such a snapshot is empty. With two phases, it
     ///   remembers the items of the full phase.
     ///
-    /// The snapshot behaves like any other [`RecyclingFilter`], except for values that depend on
-    /// its history: [`Stats::offered`] counts only offers that set a bit, and there is no bound on
-    /// [wrong drops](RecyclingFilter::wrong_drops).
+    /// The snapshot behaves like any other [`RecyclingFilter`], with two exceptions:
+    /// [`Stats::offered`] counts only offers that set a bit, and there is no bound on [wrong
+    /// drops](RecyclingFilter::wrong_drops).
     ///
     /// # Errors
     /// Returns an error if the memory cannot be allocated.
@@ -75,8 +75,8 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
 impl<H: KeyHasher, S: FillScheme> TryFrom<RecyclingFilter<H, S>> for AtomicRecyclingFilter<H, S> {
     type Error = BuildError;
 
-    /// Turns the filter into one for many threads. Returns an error for policies that threads
-    /// cannot share, as [`with_hasher`](AtomicRecyclingFilter::with_hasher) does.
+    /// Turns the filter into a filter for many threads. Returns an error if threads cannot share
+    /// the policy: [`with_hasher`](AtomicRecyclingFilter::with_hasher) refuses the same policies.
     fn try_from(filter: RecyclingFilter<H, S>) -> Result<AtomicRecyclingFilter<H, S>, BuildError> {
         let RecyclingFilter { hasher, policy, memory, clock, counts, label } = filter;
         check_shared(&policy)?;

@@ -88,10 +88,11 @@ impl AtomicRecyclingFilter {
     /// Like [`RecyclingFilter::new`], for a filter that threads share.
     ///
     /// # Errors
-    /// Returns the same errors as [`RecyclingFilter::new`]. Also returns an error if the policy has
-    /// an age; use your own clock instead, and call [`recycle`](Self::recycle). Also returns an
-    /// error if the policy excludes the triggering item. The bits that this item set could not be
-    /// distinguished from bits that other threads set.
+    /// Returns the errors of [`RecyclingFilter::new`], and an error if threads cannot share the
+    /// policy. A policy with a maximum [`age`](Policy::age) cannot be shared: use your own clock,
+    /// and call [`recycle`](Self::recycle). A policy with [`Trigger::Excluded`] cannot be shared,
+    /// because the bits that the trigger set cannot be distinguished from bits that other threads
+    /// set.
     #[cfg(feature = "random")]
     pub fn new(bits: u64, probes: u32, policy: Policy) -> Result<AtomicRecyclingFilter, BuildError> {
         AtomicRecyclingFilter::with_hasher(bits, probes, policy, PortableHasher::random()?)
@@ -130,8 +131,8 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
         self.phases.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Checks whether an item is new (not remembered), and remembers it. If the active phase is
-    /// then full, the filter recycles.
+    /// Checks whether an item is new (not remembered), and remembers it. If this makes the active
+    /// phase too full, the filter recycles.
     pub fn check_and_insert<K: Key + ?Sized>(&self, key: &K) -> Seen {
         self.check_and_insert_hash(self.hash(key))
     }
