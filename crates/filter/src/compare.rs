@@ -13,38 +13,39 @@ use alloc::vec::Vec;
 use core::fmt;
 use truebloom_math::{Error, Ground, ItemsEstimate, Variant, as_one_call, items_beyond};
 
-/// A number of items, with the ends of its interval.
+/// An estimated number of items, with a confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Quantity {
     /// The estimate, or `None` if a filter is full or too many filters are compared.
     pub value: Option<f64>,
-    /// The lower end.
+    /// The lower end of the interval.
     pub lower: u64,
-    /// The upper end; `None` if there is no bound.
+    /// The upper end of the interval; `None` if there is no upper bound.
     pub upper: Option<u64>,
 }
 
-/// A share between 0 and 1, with the ends of its interval.
+/// An estimated share between 0 and 1, with a confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Share {
     /// The estimate.
     pub value: Option<f64>,
-    /// The lower end.
+    /// The lower end of the interval.
     pub lower: f64,
-    /// The upper end.
+    /// The upper end of the interval.
     pub upper: f64,
 }
 
-/// The sizes of the sets that filters hold, and of the unions and intersections of these sets. For
-/// keys chosen without knowing the seed, each single interval contains the true number with at
+/// Estimated sizes of the sets that filters hold, and of the unions and intersections of these
+/// sets. For keys chosen without knowing the seed, each interval contains the true number with at
 /// least the requested probability over seeds.
 ///
 /// Two kinds of sizes are computed directly. The number of items in one filter is computed from the
-/// number of insertions that set a bit, which misses only a few items. The number of items that
-/// only one filter holds is computed from the bits that only this filter has set
-/// ([`items_beyond`]). All other sizes are sums and differences of these two kinds.
+/// number of insertions that set a bit, which misses only a few items. The number of items that a
+/// single filter holds and no other filter holds is computed from the bits that are set in this
+/// filter and in no other filter ([`items_beyond`]). All other sizes are sums and differences of
+/// these two kinds.
 ///
 /// ```
 /// use truebloom::{AnyFilter, BloomFilter, Comparison, Filter};
@@ -62,42 +63,42 @@ pub struct Share {
 pub struct Comparison {
     /// The number of items in each filter, in the order of the list.
     pub sizes: Vec<Quantity>,
-    /// The number of items in each filter that no other filter holds.
+    /// For each filter, the number of its items that no other filter holds.
     pub own: Vec<Quantity>,
     /// The number of items that are in at least one of the filters.
     pub union: Quantity,
-    /// The number of items that are in every one of the filters.
+    /// The number of items that are in all filters.
     pub common: Quantity,
-    /// [`common`](Self::common) as a share of [`union`](Self::union): the Jaccard similarity.
+    /// The Jaccard similarity: [`common`](Self::common) divided by [`union`](Self::union).
     pub similarity: Share,
 }
 
-/// Why filters cannot be compared; `index` is the filter's index in the list, from 0.
+/// The reason why filters cannot be compared.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum CompareError {
     /// There are fewer than two filters, or the confidence is invalid.
     Arguments,
-    /// A filter differs from the first.
+    /// A filter differs from the first filter of the list.
     Differs {
-        /// The index of the filter.
+        /// The index of the filter in the list, from 0.
         index: usize,
         /// The parameter in which the two filters differ.
         cause: MergeError,
     },
     /// A filter is an intersection. Its number of items cannot be computed from its set bits.
     Intersection {
-        /// The index of the filter.
+        /// The index of the filter in the list, from 0.
         index: usize,
     },
     /// A filter grows, so the same key can be in different layers of two filters.
     Grows {
-        /// The index of the filter.
+        /// The index of the filter in the list, from 0.
         index: usize,
     },
     /// The set bits are inconsistent with the filter's counts of offered keys.
     Unfit {
-        /// The index of the filter.
+        /// The index of the filter in the list, from 0.
         index: usize,
     },
     /// A law cannot be computed.
@@ -163,11 +164,11 @@ impl Comparison {
     /// Compares filters that have the same size, number of probes, scheme, hasher and seed.
     ///
     /// Time: quadratic in the number of filters and linear in the bits, plus some hundredths of a
-    /// second per interval. Memory: at most as much as four more filters.
+    /// second per interval. Memory: at most that of four additional filters of this size.
     ///
     /// # Errors
-    /// Fails as a merge does, and also if a filter is an intersection, or if its set bits are
-    /// inconsistent with its counts.
+    /// Returns an error if the filters cannot be merged, if a filter is an intersection, or if the
+    /// set bits of a filter are inconsistent with its counts.
     pub fn of<K: Counted>(filters: &[AnyFilter<K>], confidence: f64) -> Result<Comparison, CompareError> {
         let (Some(first), true, true) = (filters.first(), filters.len() > 1, confidence > 0.0 && confidence < 1.0) else {
             return Err(CompareError::Arguments);

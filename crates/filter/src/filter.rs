@@ -24,17 +24,17 @@ use std::io::{self, Write};
 use std::path::Path;
 use truebloom_math::{Error, Fpr, Law, Rate};
 
-/// A filter of any scheme that can be saved. Use this trait in programs that work with all of these
-/// filters.
+/// A filter of any scheme that can be saved. Use this trait in code that must work with every such
+/// filter.
 ///
 /// The trait is implemented by every [`FilterOf`] that has a [`PortableHasher`] and owns its bits,
 /// by [`ScalableFilter`], and by [`AnyFilter`], whose scheme is known only from its file. Views and
-/// [shared](crate::Shared) filters have the same methods but do not implement the trait.
-/// [`FilterOf`] documents the methods. The methods of this trait take paths as `&Path`.
+/// [shared](crate::Shared) filters have the same methods but do not implement the trait. The
+/// documentation of [`FilterOf`] describes the methods. In this trait, they take paths as `&Path`.
 ///
-/// A `dyn Filter` has no methods that take another filter, and no methods that take keys of any
-/// type. Use the methods that take hashes instead. [`hasher`](Self::hasher) computes the hash of a
-/// key.
+/// A `dyn Filter` has no methods that take another filter or a key. Use the methods that take the
+/// hash of a key. To compute this hash, call [`PortableHasher::hash_key`] on the
+/// [`hasher`](Self::hasher).
 ///
 /// ```
 /// use truebloom::{BlockedBloomFilter, BloomFilter, Filter};
@@ -61,8 +61,8 @@ use truebloom_math::{Error, Fpr, Law, Rate};
 /// # Ok::<(), truebloom::BuildError>(())
 /// ```
 ///
-/// Recycling filters do not implement the trait: they forget keys, so their answers mean something
-/// else.
+/// Recycling filters do not implement the trait, because they forget keys: for a key that was
+/// inserted, their answer can be false.
 pub trait Filter {
     /// The filter's scheme: how a hash becomes positions.
     fn scheme_id(&self) -> SchemeId;
@@ -84,39 +84,41 @@ pub trait Filter {
     /// The number of probes per key, k.
     fn probes(&self) -> u32;
 
-    /// The number of distinct items that the filter was planned for, if there was a plan.
+    /// The number of distinct items that the filter was planned for. `None` if the filter was made
+    /// without a plan.
     fn capacity(&self) -> Option<u64>;
 
-    /// The requested rate, if there was one.
+    /// The requested rate. `None` if the filter was made without a requested rate.
     fn rate(&self) -> Option<Rate>;
 
-    /// The number of keys offered, repeats included.
+    /// The number of keys offered, repeats included: [`FilterOf::offered`].
     fn offered(&self) -> u64;
 
-    /// The number of offers that set a bit.
+    /// The number of offers that set a bit: [`FilterOf::changed`].
     fn changed(&self) -> u64;
 
-    /// Returns true if the filter is the result of a union or an intersection.
+    /// Returns true if the filter is the result of a union or an intersection:
+    /// [`FilterOf::is_merged`].
     fn is_merged(&self) -> bool;
 
     /// Returns true if the filter comes from an intersection: [`FilterOf::is_intersection`].
     fn is_intersection(&self) -> bool;
 
-    /// An upper bound on the number of distinct keys in the filter.
+    /// An upper bound on the number of distinct keys in the filter: [`FilterOf::most_items`].
     fn most_items(&self) -> u64;
 
     /// The text that a program attached to the filter: [`FilterOf::set_label`].
     fn label(&self) -> Option<&str>;
 
-    /// Attaches a text to the filter; returns false and changes nothing if the text is longer than
-    /// 104 bytes or has a NUL.
+    /// Attaches a text to the filter. If the text is longer than 104 bytes or has a NUL, the method
+    /// returns false and changes nothing.
     #[must_use]
     fn set_label(&mut self, text: &str) -> bool;
 
     /// The number of set bits.
     fn ones(&self) -> u64;
 
-    /// The share of set bits.
+    /// The share of bits that are set, from 0 to 1.
     fn fill(&self) -> f64;
 
     /// Returns true if no bit is set.
@@ -131,13 +133,14 @@ pub trait Filter {
     /// Returns true if the number of set bits determines the filter's rate.
     fn fill_tells_rate(&self) -> bool;
 
-    /// The expected rate at the filter's capacity: [`FilterOf::expected_fpr`].
+    /// The expected rate once the filter holds as many items as its capacity:
+    /// [`FilterOf::expected_fpr`].
     ///
     /// # Errors
     /// Returns the same errors as [`FilterOf::expected_fpr`].
     fn expected_fpr(&self) -> Result<Option<Fpr>, Error>;
 
-    /// The expected rate with `items` distinct items.
+    /// The expected rate once the filter holds `items` distinct items.
     ///
     /// # Errors
     /// Returns the same errors as [`FilterOf::expected_fpr_at`].
@@ -192,14 +195,14 @@ pub trait Filter {
     #[cfg(feature = "std")]
     fn write_to(&self, writer: &mut dyn Write) -> io::Result<()>;
 
-    /// Writes the filter's file, and replaces an existing one: [`FilterOf::save`].
+    /// Writes the filter to a file, and replaces the file if it exists: [`FilterOf::save`].
     ///
     /// # Errors
     /// Returns the same errors as [`FilterOf::save`].
     #[cfg(feature = "fs")]
     fn save(&self, path: &Path) -> Result<(), FileError>;
 
-    /// Writes the filter's file under a name that must not exist: [`FilterOf::save_new`].
+    /// Writes the filter to a new file, whose name must not exist yet: [`FilterOf::save_new`].
     ///
     /// # Errors
     /// Returns the same errors as [`FilterOf::save_new`].

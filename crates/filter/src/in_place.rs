@@ -22,10 +22,10 @@ use std::path::{Path, PathBuf};
 ///
 /// # What is promised
 /// While the file is open for updates, a mark in its header says so. The mark reaches the disk
-/// before the first bit changes. Closing the filter first writes all bits to the disk. It then
-/// writes a header without the mark, which has the checksum of the bits and the counts. Bits are
-/// set, but never unset. If only some of the changed sectors reach the disk, the file therefore
-/// still has every bit that was set before.
+/// before the first bit changes. [`close`](Self::close) first writes all bits to the disk, and then
+/// a header without the mark, but with the counts and the checksum of the bits. No bit is ever
+/// unset. If only some of the changed sectors reach the disk, the file therefore still has every
+/// bit that was set before the update.
 ///
 /// | | keys inserted before the last [`sync`](Self::sync) | keys inserted later |
 /// |---|---|---|
@@ -37,8 +37,8 @@ use std::path::{Path, PathBuf};
 /// as merged: its number of keys is at least the number counted at the last sync, and has no upper
 /// bound.
 ///
-/// The file is locked. Other programs that respect the lock, because they use this type or the
-/// command, cannot update the file at the same time.
+/// The file is locked, so another program that uses this type or the command `truebloom` cannot
+/// update the file at the same time.
 ///
 /// ```
 /// use truebloom::file::InPlace;
@@ -110,14 +110,14 @@ impl<S: Scheme> InPlace<S> {
     /// Opens a filter for updates, and reads all of it once to check it.
     ///
     /// # Safety
-    /// The requirement of [`Mapped::open`](crate::disk::Mapped::open): until the filter is closed,
-    /// nothing else may write to the file or truncate it. Programs fulfil this requirement if they
-    /// lock the file before they write to it, as this type and the command do.
+    /// The requirement is that of [`Mapped::open`](crate::disk::Mapped::open): until the filter is
+    /// closed, nothing else may write to the file or truncate it. Programs fulfil this requirement
+    /// if they lock the file before they write to it, as this type and the command do.
     ///
     /// # Errors
-    /// Fails as [`FilterOf::open`] does. Also fails if another program has locked the file, or if
-    /// the file is read-only. Also fails if the file still has the mark of an update, because a
-    /// program ended during the update ([`FormatError::Unfinished`]).
+    /// Returns the errors of [`FilterOf::open`]. Returns an error if another program has locked the
+    /// file, or if the file is read-only. Returns [`FormatError::Unfinished`] if a program ended
+    /// during an update of the file, so that the file still has the mark of the update.
     pub unsafe fn open(path: impl AsRef<Path>) -> Result<InPlace<S>, FileError> {
         let path = path.as_ref();
         // SAFETY: as the caller promised.
@@ -131,10 +131,10 @@ impl<S: Scheme> InPlace<S> {
     /// the same as [`open`](Self::open).
     ///
     /// # Safety
-    /// The requirement of [`open`](Self::open).
+    /// The requirement is the same as for [`open`](Self::open).
     ///
     /// # Errors
-    /// Returns the same errors as [`open`](Self::open), but the file may have the mark.
+    /// Returns the errors of [`open`](Self::open), except [`FormatError::Unfinished`].
     pub unsafe fn recover(path: impl AsRef<Path>) -> Result<InPlace<S>, FileError> {
         let path = path.as_ref();
         // SAFETY: as the caller promised.
@@ -156,9 +156,9 @@ impl<S: Scheme> InPlace<S> {
         Ok(opened)
     }
 
-    /// Flushes all bits to the disk, and returns when they are on it. Every key that was inserted
-    /// before this call is contained from now on, even after a crash. The time is linear in the
-    /// number of bytes that changed since the last sync.
+    /// Flushes all bits to the disk, and returns when all bits are on the disk. Every key that was
+    /// inserted before this call is contained from now on, even after a crash. The time is linear
+    /// in the number of bytes that changed since the last sync.
     ///
     /// # Errors
     /// * The bits cannot be written. After this error, it is unknown which bits are on the disk,
@@ -174,7 +174,7 @@ impl<S: Scheme> InPlace<S> {
 
     /// Flushes everything to the disk and removes the mark, so that the file is an ordinary file
     /// again. The time is linear in the number of bits, because their checksum is computed.
-    /// Dropping the value does the same, but reports no errors.
+    /// Dropping the filter closes it, too, but reports no errors.
     ///
     /// # Errors
     /// Returns the same errors as [`sync`](Self::sync).

@@ -28,24 +28,24 @@
 //! size is computed exactly ([`truebloom_math`]); the size from the textbook formula is too small.
 //!
 //! * [`insert`](BloomFilter::insert) returns true if the key was certainly new. False means a
-//!   repeat, or a new key that passes by chance.
+//!   repeat, or a new key that is a false positive.
 //! * [`contains`](BloomFilter::contains) returns true for every key that was inserted, and for
 //!   other keys at the rate [`fpr`](BloomFilter::fpr).
 //! * The *expected* rate is the mean over all seeds. At 1%, one filter's own rate typically differs
 //!   from the expected rate by 12% for 100 items, and by 0.4% for 100,000 items. The guarantee for
-//!   one filter accounts for this: at 1%, it needs 2.6% more bits for 1,000 items, and 0.26% more
-//!   for 100,000.
+//!   one filter accounts for this difference. At 1%, this guarantee needs 2.6% more bits than a
+//!   guarantee of the mean for 1,000 items, and 0.26% more for 100,000 items.
 //! * A plan for the mean alone ([`Target::mean`]) needs fewer bits, but about half of the filters
 //!   built from it have a rate slightly above the requested rate. For schemes that derive all
 //!   positions from two hashes, only the mean can be guaranteed.
 //!
 //! # What is assumed
 //! *Proven* means proven for a random function from keys to positions, and for keys that were
-//! chosen independently of the seed. The limits of real hashes are accounted for. With n items, a
-//! key has the same 128-bit hash as one of them with probability n/2^128, and every proven bound
-//! includes this. Positions are exactly uniform for every number of bits. XXH3 and SipHash are
-//! assumed to behave like random functions; this is tested, not proven. If an attacker may choose
-//! the keys, use [`PortableHasher::sip13`] and keep the seed secret.
+//! chosen independently of the seed. A key has the same 128-bit hash as one of n items with
+//! probability n/2^128, and every proven bound includes this probability. Positions are exactly
+//! uniform for every number of bits. XXH3 and SipHash are assumed to behave like random functions;
+//! this is tested, not proven. If an attacker may choose the keys, use [`PortableHasher::sip13`]
+//! and keep the seed secret.
 //!
 //! # When not to use it
 //! * When a wrong "yes" does lasting harm: look up the key in the real set after every "yes", or
@@ -76,7 +76,8 @@
 //! | the contents of a file; replacing files atomically | [`FileKind`], [`FileHeader`]; [`file`](mod@file) |
 //! | errors | [`BuildError`], [`MergeError`], [`FormatError`], [`ReadError`], [`FileError`] |
 //!
-//! docs/FORMAT.md describes the file format, and docs/DESIGN.md the reasons for design decisions.
+//! In the repository, docs/FORMAT.md describes the file format, and docs/DESIGN.md explains the
+//! design.
 
 #![warn(clippy::missing_errors_doc, clippy::must_use_candidate, clippy::return_self_not_must_use)]
 #![cfg_attr(not(any(test, feature = "std")), no_std)]

@@ -1,10 +1,10 @@
-//! Checks whether a filter keeps its promise: its number of set bits, its hits, its expected rate
-//! and its own rate are compared with the proven values.
+//! Checks whether a filter keeps its promise: compares the number of set bits, the number of hits,
+//! the expected rate and the filter's own rate with the proven values.
 //!
 //! There are four verdicts. For a correct filter, each verdict is wrong with probability at most
-//! [`ALPHA`]. The keys must have been chosen without knowing the seed, but they may repeat. Nothing
-//! else makes a filter fail. In particular, the measured rate is not compared with the requested
-//! rate: of the filters that were planned for the mean, about half have a slightly higher rate.
+//! [`ALPHA`]. The keys must have been chosen without knowing the seed, but they may repeat. The
+//! measured rate is not compared with the requested rate, because about half of the filters that
+//! were planned for the mean have a slightly higher rate.
 
 #[cfg(feature = "growth")]
 mod layers;
@@ -22,8 +22,8 @@ use truebloom_math::{Error, Fill, Fpr, Law, Plan, Rate, Target, binomial, bisect
 /// each of the four verdicts.
 pub const ALPHA: f64 = 1e-6;
 
-/// The confidence of [`Measurement::interval`]. This constant is also the probability of detecting
-/// a deviation of the size that [`FillVerdict::noticed`] or [`Measurement::noticed`] returns.
+/// The confidence of [`Measurement::interval`]. With this probability, a test detects a deviation
+/// of the size that [`FillVerdict::noticed`] or [`Measurement::noticed`] returns.
 pub const CONFIDENCE: f64 = 0.99;
 
 /// The results that follow from a filter's own counters and bits, without any query.
@@ -31,13 +31,13 @@ pub const CONFIDENCE: f64 = 0.99;
 /// The number n of distinct items is not known, because keys may repeat, but there are bounds. The
 /// lower bound is the number of offers that set a bit. One upper bound on n is the number of all
 /// offers. Another upper bound on n is the lower bound plus a bound on the number of new keys that
-/// passed by chance ([`distinct`]).
+/// were false positives ([`distinct`]).
 ///
 /// If a program inserts only keys that the filter does not contain ("insert if absent"), new keys
-/// that pass by chance are never offered: they are *withheld*. A withheld key would set no bit. The
-/// number of set bits is therefore the same as if all keys that were looked up had been inserted.
-/// The test for too many set bits uses the largest possible number of keys that were looked up,
-/// whether or not they were offered.
+/// that are false positives are never offered: they are *withheld*. A withheld key would set no
+/// bit. The number of set bits is therefore the same as if all keys that were looked up had been
+/// inserted. The test for too many set bits uses the largest possible number of keys that were
+/// looked up, whether or not they were offered.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verification {
     items: (u64, u64),
@@ -57,12 +57,12 @@ pub enum ExpectedVerdict {
     /// items.
     Met,
     /// It is not known whether the filter holds too many items, because keys may have been repeated
-    /// or withheld.
+    /// or [withheld](Verification).
     Undetermined,
     /// The expected rate is above the requested rate, even for the smallest possible number of
     /// items.
     Exceeded,
-    /// The filter was made without a rate.
+    /// The filter was made without a requested rate.
     NothingAsked,
 }
 
@@ -93,8 +93,9 @@ impl FillVerdict {
     }
 
     /// Returns true if the fill is consistent with its law at the significance level [`ALPHA`]. The
-    /// test for too few set bits has half of this level, and the test for too many has a quarter.
-    /// The remaining quarter is used for the bound on the number of items.
+    /// test for too few set bits has the level `ALPHA / 2`, and the test for too many set bits has
+    /// the level `ALPHA / 4`. The remaining `ALPHA / 4` is used for the bound on the number of
+    /// items.
     #[must_use]
     pub fn holds(&self) -> bool {
         !self.tested || (self.too_few >= ALPHA / 2.0 && self.too_many >= ALPHA / 4.0)
@@ -102,8 +103,8 @@ impl FillVerdict {
 }
 
 impl Verification {
-    /// Compares the counters and bits of a filter. This computes a few exact rates, in less than a
-    /// millisecond.
+    /// Compares the counters and bits of a filter. This method computes a few exact rates, in less
+    /// than a millisecond.
     ///
     /// In a blocked filter, the bits of a block are not independent. The test of the number of set
     /// bits therefore uses only the largest change by one item (McDiarmid's inequality). This test
@@ -131,23 +132,23 @@ impl Verification {
         evidence.verify(&*law, &|items| filter.expected_fpr_at(items), filter.rate(), H::HASH_BITS, (limit, is_overfull))
     }
 
-    /// The smallest and the largest possible number of distinct items in the filter; these bounds
-    /// are wrong with probability at most a quarter of [`ALPHA`]. The upper end is `u64::MAX` if
-    /// there is no bound.
+    /// The smallest and the largest possible number of distinct items in the filter. These bounds
+    /// are wrong with probability at most `ALPHA / 4`. The largest number is `u64::MAX` if there is
+    /// no upper bound.
     #[must_use]
     pub fn items(&self) -> (u64, u64) {
         self.items
     }
 
     /// Returns true if more bits are set than the offered keys explain. Such an excess shows that a
-    /// program withheld keys that seemed to be contained ("insert if absent"). Withheld keys are
-    /// then counted as items.
+    /// program withheld keys that the filter seemed to contain ("insert if absent"). If the result
+    /// is true, withheld keys are counted as items.
     #[must_use]
     pub fn has_withheld_keys(&self) -> bool {
         self.withheld
     }
 
-    /// The expected rate for the largest possible number of items; its upper end includes the
+    /// The expected rate for the largest possible number of items. Its upper bound includes the
     /// probability of equal hashes.
     #[must_use]
     pub fn expected(&self) -> Fpr {
@@ -166,9 +167,9 @@ impl Verification {
         self.fill
     }
 
-    /// An upper bound on the rate of a filter that holds its capacity. The bound holds with
-    /// probability at least `1 - ALPHA` over seeds. For a filter that grows, the limit is the
-    /// requested rate. `None` if there is no capacity, or if no such bound is known.
+    /// An upper bound on the rate of a filter that holds as many items as its capacity. The bound
+    /// holds with probability at least `1 - ALPHA` over seeds. For a filter that grows, the limit
+    /// is the requested rate. `None` if there is no capacity, or if no such bound is known.
     #[must_use]
     pub fn limit(&self) -> Option<f64> {
         self.limit
@@ -392,8 +393,8 @@ type Ask<'a> = dyn Fn(&[RandomKey]) -> usize + Send + Sync + 'a;
 const ASKED: u64 = 1 << 12;
 
 impl<'a> Measurement<'a> {
-    /// Starts a measurement, without any queries. The random keys are derived from `seed`. Use a
-    /// random seed, unless the measurement must be repeated with the same keys.
+    /// Starts a measurement, without any queries. The random keys are derived from `seed`. Pass a
+    /// random seed. To repeat a measurement with the same keys, pass the same seed.
     pub fn new<S: Scheme, H: KeyHasher + Sync, K: Counted>(filter: &'a FilterOf<S, H, K>, seed: u64) -> Measurement<'a> {
         let own = filter.fpr();
         let rates = if filter.fill_tells_rate() { (own.value, own.value) } else { possible_rates(filter, &own) };
@@ -444,9 +445,9 @@ impl<'a> Measurement<'a> {
     }
 
     /// A range that contains this filter's rate, computed without the measurement. If the fill
-    /// determines the rate, both ends are equal. Otherwise, McDiarmid's inequality gives the range
-    /// from the expected rate and the largest change of the rate by one item. A range from this
-    /// inequality is wrong with probability at most half of [`ALPHA`], and is wide for small
+    /// determines the rate, both ends are equal. If it does not, McDiarmid's inequality gives the
+    /// range, from the expected rate and the largest change of the rate by one item. A range from
+    /// this inequality is wrong with probability at most `ALPHA / 2`, and is wide for small
     /// filters.
     #[must_use]
     pub fn possible_rates(&self) -> (f64, f64) {
@@ -471,9 +472,9 @@ impl<'a> Measurement<'a> {
 
     /// Returns true if the hits show that the filter holds too many items. The hits are compared
     /// with a rate limit. A filter at its capacity has a rate above this limit with a probability
-    /// of at most half of [`ALPHA`]. The comparison is an exact test at the level of the other half
-    /// of [`ALPHA`]. This test is used only if the fill does not determine the rate; otherwise
-    /// [`Verification::is_overfull`] decides without queries.
+    /// of at most `ALPHA / 2`. The comparison is an exact test at the level `ALPHA / 2`. This
+    /// method is for filters whose fill does not determine the rate. For all other filters, it
+    /// returns false, and [`Verification::is_overfull`] decides without queries.
     #[must_use]
     pub fn is_overfull(&self) -> bool {
         self.limit.is_some_and(|limit| binomial::at_least(self.hits, self.queries, limit) < ALPHA / 2.0)

@@ -28,9 +28,9 @@ pub(crate) use each_kind_is_read_as;
 
 impl FileKind {
     /// Reads a file of any kind to its end, and checks everything that opening it would check.
-    /// Returns the kind of the file. `open` must return a reader that starts at the beginning of
-    /// the file. `open` may be called several times, once for each type that tries to read the
-    /// file. The file is read into memory.
+    /// Returns the kind of the file. Each call of `open` must return a reader at the beginning of
+    /// the file. If several types of this crate are possible for the file, the function calls
+    /// `open` once for each of these types. The file is read into memory.
     ///
     /// ```
     /// use truebloom::{BloomFilter, FileKind};

@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 /// The backing of a view: the bits are in the bytes of `B`, and only the header was read. Values
 /// that are computed from all bits, such as the filter's own rate, are not available.
-/// `verify_bytes` turns the view into a [`Checked`] one.
+/// `verify_bytes` reads and checks all bytes, and returns a view with the backing [`Checked`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct View<B>(PhantomData<B>);
 

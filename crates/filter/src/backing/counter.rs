@@ -10,8 +10,8 @@ mod sealed {
     impl Sealed for u64 {}
 }
 
-/// The type of a sketch's counters: `u64`, or `u32`, which takes half the memory and suits streams
-/// of fewer than 4 billion counts.
+/// The type of a sketch's counters: `u64` or `u32`. Counters of type `u32` take half the memory,
+/// and suit streams whose counts add up to less than 4 billion.
 pub trait Counter: sealed::Sealed + Lies<Self> + Copy + Default + Ord + Debug + Send + Sync + 'static {
     /// The bytes of a counter in a file.
     type Bytes: Lies<Self> + Chunk + Send + Sync;

@@ -41,8 +41,8 @@ pub trait Backing: Sized + sealed::Sealed {
     type Head<T: 'static>: Deref<Target = T>;
 }
 
-/// Backings for which the values computed from all bits are known. The filter owns the bits, or all
-/// of them were read.
+/// Backings for which the values that are computed from all bits are known: the filter owns the
+/// bits, or all of them were read.
 pub trait Counted: Backing {
     /// Stores a derived value.
     fn keep<T: Clone + PartialEq + Send + Sync>(known: T) -> Self::Known<T>;
@@ -85,7 +85,7 @@ mod sealed {
 
 /// Bits in the filter's own memory. On 64-bit machines a filter takes 224 bytes besides its bits.
 /// These bytes are contiguous, because a query needs most of them. For many small filters,
-/// [`Shared`] is better.
+/// [`Shared`] takes less memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owned {}
 

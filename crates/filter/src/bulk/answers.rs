@@ -56,7 +56,7 @@ impl Answers {
         AnswersIter { words: &self.words, left: 0..self.len }
     }
 
-    /// The answers as words: the answer to key i is bit i mod 64 of word i / 64; the bits beyond
+    /// The answers as words. The answer for key i is bit `i % 64` of word `i / 64`. The bits beyond
     /// the last key are 0.
     #[must_use]
     pub fn words(&self) -> &[u64] {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::{fmt, io};
 
 /// The bytes of a file, mapped into memory. The bytes are read from the file when they are first
-/// accessed, and shared by all processes that map the file. A clone refers to the same map.
+/// accessed. All processes that map the file share this memory. A clone refers to the same map.
 ///
 /// ```
 /// use truebloom::file::Mapped;
@@ -41,8 +41,8 @@ impl Mapped {
     /// the old file. All methods of this crate that save a file replace it.
     ///
     /// # Errors
-    /// Fails as [`open_regular`](super::open_regular) does, and also if the system cannot map the
-    /// file.
+    /// Returns the errors of [`open_regular`](super::open_regular), and an error if the system
+    /// cannot map the file.
     pub unsafe fn open(path: impl AsRef<Path>) -> io::Result<Mapped> {
         let file = open_regular(path)?;
         // A folder can be opened as well, but it has no bytes.

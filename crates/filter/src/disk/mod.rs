@@ -15,7 +15,7 @@ const PREFIX: &str = ".truebloom-";
 const SUFFIX: &str = ".tmp";
 const RANDOM: usize = 12;
 
-/// What a replacement expects to find under its name.
+/// What a replacement expects to find under the name of the file.
 #[derive(Clone, Copy, Debug)]
 pub enum Expected<'a> {
     /// Any file, or none.
@@ -38,8 +38,8 @@ pub enum Unkept {
         /// The owner of the new file.
         is: u32,
     },
-    /// The group, as a number. The permissions of the new group are at most those of all other
-    /// users.
+    /// The group, as a number. The members of the new group get at most the permissions that all
+    /// other users have.
     Group {
         /// The group of the old file.
         was: u32,
@@ -90,11 +90,12 @@ enum Identity {
 
 impl Replacement {
     /// Creates an empty temporary file in the folder of `path`. The new file has the owner, group
-    /// and permissions of the file at `path`, or the usual ones if there is no such file.
+    /// and permissions of the file at `path`. If there is no file at `path`, it has the usual
+    /// owner, group and permissions.
     ///
     /// # Errors
-    /// Returns an error if the file at `path` differs from `expected`, is not a regular file, or is
-    /// read-only. Also returns an error if the folder cannot be written.
+    /// Returns an error if the file at `path` is not the `expected` file, is not a regular file, or
+    /// is read-only, or if the folder cannot be written.
     pub fn begin(path: impl AsRef<Path>, expected: Expected<'_>) -> Result<Replacement, FileError> {
         let name = path.as_ref();
         let failed = |cause| write_error(name, cause);
@@ -126,14 +127,14 @@ impl Replacement {
         self.file.as_file()
     }
 
-    /// Flushes the new file to the disk, gives it its name, and unlocks it. Returns the properties
-    /// of the old file that the new one could not take over.
+    /// Flushes the new file to the disk, gives it its final name, and unlocks it. Returns the
+    /// properties of the old file that the new file does not have.
     ///
     /// # Errors
-    /// Returns an error if the file cannot be written, or if the file under its name is no longer
-    /// the expected one. In both cases, the old file is unchanged. Also returns an error if the
-    /// system cannot confirm that the new name is on the disk. In that case, the new file has its
-    /// name, but may be gone after a power cut.
+    /// Returns an error if the file cannot be written, or if the file under its final name is no
+    /// longer the expected file. In both cases, the old file is unchanged. Returns an error if the
+    /// system cannot confirm that the new name is on the disk. In this case, the new file has its
+    /// final name, but may be gone after a power cut.
     pub fn commit(self) -> Result<Vec<Unkept>, FileError> {
         let (file, unkept) = self.commit_locked()?;
         // Closing the file would not always unlock it. A child process that another thread is just

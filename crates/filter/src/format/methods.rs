@@ -15,10 +15,10 @@ macro_rules! writes_files {
             }
 
             /// A part of the value's file: `length` bytes from `start` on, or fewer at the end of
-            /// the file. Use this to send a file in parts. The time is linear in the length of the
-            /// part. If the part includes some of the first 256 bytes, the time is linear in the
-            /// length of the file, because these bytes are the header, which has a checksum of the
-            /// whole file.
+            /// the file. Use this method to send a file in parts. The time is linear in the length
+            /// of the part. If the part includes some of the first 256 bytes, the time is linear in
+            /// the length of the file, because these bytes are the header, which has a checksum of
+            /// the whole file.
             ///
             /// # Errors
             /// Returns an error if the memory for the part cannot be allocated.
@@ -50,8 +50,9 @@ macro_rules! writes_files {
                 $crate::format::encoded_bytes(self)
             }
 
-            /// Writes the value's file and replaces an existing one, whose owner, group and
-            /// permissions are kept as far as the system allows ([`file`](crate::file)).
+            /// Writes the value to a file. If the file exists, it is replaced, and the new file has
+            /// the same owner, group and permissions as far as the system allows
+            /// ([`file`](crate::file)).
             ///
             /// A reader of the path sees either the whole old file or the whole new file, even
             /// after a power cut. The bytes are written to a temporary file in the same folder and
@@ -60,9 +61,9 @@ macro_rules! writes_files {
             /// file.
             ///
             /// # Errors
-            /// Returns an error if the file is read-only or cannot be written. Also returns an
-            /// error if the name belongs to something other than a file: a folder, a device, a
-            /// pipe, or a link that leads nowhere.
+            /// Returns an error if the file is read-only or cannot be written, or if the name
+            /// belongs to something other than a file: a folder, a device, a pipe, or a link that
+            /// leads nowhere.
             #[cfg(feature = "fs")]
             pub fn save(&self, path: impl AsRef<std::path::Path>) -> Result<(), $crate::FileError> {
                 $crate::format::save(self, path.as_ref())
@@ -71,8 +72,8 @@ macro_rules! writes_files {
             /// Like [`save`](Self::save), but returns an error if anything exists under that name.
             ///
             /// # Errors
-            /// Returns an error if anything exists under that name. Otherwise returns the same
-            /// errors as [`save`](Self::save).
+            /// Returns the errors of [`save`](Self::save), and an error if anything exists under
+            /// that name.
             #[cfg(feature = "fs")]
             pub fn save_new(&self, path: impl AsRef<std::path::Path>) -> Result<(), $crate::FileError> {
                 $crate::format::save_new(self, path.as_ref())
@@ -89,12 +90,12 @@ macro_rules! reads_files {
             /// Reads a value from these bytes, which must be exactly one file, with nothing after
             /// it.
             ///
-            /// This method is safe for bytes from any source: invalid bytes are an error, and the
-            /// memory needed is a small multiple of their length. For a [compressed](crate::wire)
-            /// file, the memory needed is a small multiple of the expanded length. The expanded
-            /// length is at most [1,024](crate::wire::MOST_EXPANSION) times the compressed length.
-            /// The checksums detect damage, but not deliberate changes. The time is linear in the
-            /// length of the expanded bytes.
+            /// This method is safe for damaged and malicious bytes: invalid bytes are an error, and
+            /// the memory needed is a small multiple of their length. For a
+            /// [compressed](crate::wire) file, the memory needed is a small multiple of the
+            /// expanded length. The expanded length is at most [1,024](crate::wire::MOST_EXPANSION)
+            /// times the compressed length. The checksums detect damage, but not deliberate
+            /// changes. The time is linear in the length of the expanded bytes.
             $(#[$of_bytes])*
             ///
             /// # Errors
@@ -107,9 +108,9 @@ macro_rules! reads_files {
             /// Reads a value from a stream, up to the value's last byte. For files, use
             /// [`open`](Self::open), which also checks that nothing follows the value.
             ///
-            /// This method is safe for streams from any source, like
-            /// [`from_bytes`](Self::from_bytes): the memory needed is at most a small multiple of
-            /// the expanded length of the stream, plus 8 MiB.
+            /// This method is safe for damaged and malicious streams, as
+            /// [`from_bytes`](Self::from_bytes) is for bytes. The memory needed is at most a small
+            /// multiple of the expanded length of the stream, plus 8 MiB.
             ///
             /// # Errors
             /// Returns an error if the stream fails or ends too early, if its bytes are not a file
@@ -119,14 +120,14 @@ macro_rules! reads_files {
                 $crate::format::read_from(reader, None)
             }
 
-            /// Reads a file. The memory needed is about the length of the file. A filter that grows
-            /// needs twice as much. A [compressed](crate::wire) file needs twice its expanded
-            /// length. A sketch's list of keys needs a small multiple of the list's length.
+            /// Reads a file. The memory needed is about the length of the file. For a filter that
+            /// grows, it is twice the length of the file. For a [compressed](crate::wire) file, it
+            /// is twice the expanded length. For a sketch's list of keys, it is a small multiple of
+            /// the list's length.
             ///
             /// # Errors
             /// Returns an error if the file cannot be read, is not a file of this type, is damaged,
-            /// or is followed by other bytes. Also returns an error if the memory cannot be
-            /// allocated.
+            /// or is followed by other bytes. Returns an error if the memory cannot be allocated.
             #[cfg(feature = "fs")]
             pub fn open(path: impl AsRef<std::path::Path>) -> Result<Self, $crate::FileError> {
                 $crate::format::open(path.as_ref())
@@ -152,17 +153,16 @@ macro_rules! reads_files {
 macro_rules! views_files {
     ($(#[$of_view:meta])* [$($generics:tt)*] $type:ty, [$($bytes:tt)*] $view:ty, $mapped:ty) => {
         impl<$($generics)*> $type {
-            /// A view of the value in these bytes, without a copy. A view answers the same queries
-            /// as the value itself. Making a view reads only the header, in well under a
-            /// microsecond. The bytes must be exactly one file, with nothing after it, and need no
-            /// alignment. `bytes` can be a slice, a `static` from `include_bytes!`, a vector, an
-            /// `Arc<[u8]>`, or a mapped file.
+            /// A view of the value in these bytes, which are not copied. A view answers the same
+            /// queries as the value itself. Making a view takes well under a microsecond, because
+            /// only the header is read. The bytes must be exactly one file, with nothing after it,
+            /// and need no alignment. `bytes` can be a slice, a `static` from `include_bytes!`, a
+            /// vector, an `Arc<[u8]>`, or a mapped file.
             ///
             /// The header and its checksum are verified; nothing else is read. Values that are
             /// computed from the bits, such as the filter's own rate, are available only after
-            /// `verify_bytes`. Like [`from_bytes`](Self::from_bytes), this is safe for bytes from
-            /// any source. If the bytes change while the view exists, the answers can change, and
-            /// there is no other effect.
+            /// `verify_bytes`. Making a view is safe for damaged and malicious bytes. If the bytes
+            /// change while the view exists, the answers can change, but nothing else happens.
             ///
             /// # Errors
             /// Returns an error if the bytes are not a file of this type, if the header is damaged,
@@ -177,7 +177,7 @@ macro_rules! views_files {
             /// `encoded_bytes` says where the filter ends.
             ///
             /// # Errors
-            /// Returns the same errors as [`view`](Self::view), but other bytes may follow the
+            /// Returns the same errors as [`view`](Self::view), except for other bytes after the
             /// file.
             pub fn view_prefix<B: $($bytes)*>(bytes: B) -> Result<$view, $crate::FormatError> {
                 $crate::format::view_prefix::<Self, B>(bytes)
@@ -187,18 +187,18 @@ macro_rules! views_files {
         #[cfg(feature = "mmap")]
         #[allow(unsafe_code, reason = "mapping a file is sound only if the file does not change")]
         impl<$($generics)*> $type {
-            /// Like [`view`](Self::view), for a file that is mapped into memory. Opening the file
-            /// this way reads only the header, and takes about a millisecond whatever the file's
-            /// size. All processes that map the file share its memory. Only the parts that queries
-            /// need are read from the file.
+            /// Like [`view`](Self::view), for a file that is mapped into memory. This call reads
+            /// only the header, and takes about a millisecond for a file of any size. All processes
+            /// that map the file share its memory. Only the parts that queries need are read from
+            /// the file.
             ///
             /// # Safety
-            /// The requirement of [`Mapped::open`]($crate::file::Mapped::open): while the file is
-            /// mapped, nothing may write to it or truncate it.
+            /// The requirement is that of [`Mapped::open`]($crate::file::Mapped::open): while the
+            /// file is mapped, nothing may write to it or truncate it.
             ///
             /// # Errors
-            /// Returns the same errors as [`open`](Self::open), but only `verify_bytes` finds
-            /// damaged bits.
+            /// Returns the same errors as [`open`](Self::open), except for damaged bits, which only
+            /// `verify_bytes` finds.
             pub unsafe fn map(path: impl AsRef<std::path::Path>) -> Result<$mapped, $crate::FileError> {
                 // SAFETY: as the caller promised.
                 let bytes = unsafe { $crate::disk::Mapped::open(&path) };

@@ -10,7 +10,8 @@ pub enum HasherId {
     /// XXH3-128, for keys that are chosen without knowing the seed: a few nanoseconds per key.
     Xxh3 = 3,
     /// SipHash-1-3-128, for untrusted keys. SipHash is several times slower than XXH3. But without
-    /// the seed, nobody can choose keys that pass, or keys that fill the filter faster.
+    /// the seed, nobody can choose keys that are false positives, or keys that fill the filter
+    /// faster.
     Sip13 = 2,
 }
 

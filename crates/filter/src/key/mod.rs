@@ -76,15 +76,16 @@ pub trait Key {
     fn write_key(&self, to: &mut KeyWriter<'_>);
 
     /// The key as a number, if it is a number of 8 bytes. Several such keys are hashed in parallel,
-    /// in registers. [`write_key`](Self::write_key) must then write exactly that number.
+    /// in registers. If this method returns a number, [`write_key`](Self::write_key) must write
+    /// exactly this number.
     #[inline(always)]
     fn key_number(&self) -> Option<u64> {
         None
     }
 
     /// The key as a byte string, if it is one. A byte string that is not part of a larger key is
-    /// hashed without its length. [`write_key`](Self::write_key) must then write exactly that
-    /// string.
+    /// hashed without its length. If this method returns a byte string,
+    /// [`write_key`](Self::write_key) must write exactly this string.
     #[inline(always)]
     fn key_bytes(&self) -> Option<&[u8]> {
         None
@@ -102,7 +103,7 @@ pub trait Key {
     }
 
     /// Returns the bytes that are hashed for this key. Use this method in tests, and to produce the
-    /// same keys in other programs; filters do not need this copy.
+    /// same keys in other programs.
     ///
     /// ```
     /// use truebloom::Key;

@@ -12,9 +12,8 @@ const SHORT: usize = 128;
 
 /// Receives the parts of a key: see [`Key::write_key`](crate::Key::write_key).
 ///
-/// Keys of up to 128 bytes are assembled in a buffer and hashed at once; longer ones are hashed
-/// piece by piece. Nothing is allocated for short or long keys, and the result is the hash of all
-/// bytes.
+/// A key of up to 128 bytes is assembled in a buffer and hashed at once. A longer key is hashed
+/// piece by piece. No memory is allocated in either case.
 pub struct KeyWriter<'a> {
     bytes: [u8; SHORT],
     /// The number of bytes in the buffer, or the length of the whole key if `take` is `None`.

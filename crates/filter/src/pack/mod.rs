@@ -20,10 +20,10 @@ use record::record_words;
 /// capacity and rate are stored once. The filters in a pack are its *members*. Besides its bits,
 /// each member takes 64 bytes for its counts and two checksums.
 ///
-/// [`get`](Self::get) returns a view of a member in a few nanoseconds; the view takes 64 bytes. A
-/// pack needs only one plan. All members have the same seed, so a key needs to be hashed only once
-/// for all of them. For example, 10,000 filters of 5,000 keys each at 1% take 1.011 times the
-/// memory of their bits.
+/// [`get`](Self::get) returns a view of a member in a few nanoseconds; the view takes 64 bytes. All
+/// members have the same plan and the same seed, so a key needs to be hashed only once for all of
+/// them. For example, 10,000 filters of 5,000 keys each at 1% take 1.011 times the memory of their
+/// bits.
 ///
 /// ```
 /// use truebloom::{BloomFilter, Pack};
@@ -64,8 +64,8 @@ impl<S: Scheme> Pack<S> {
         Pack::with_words(head, Vec::new())
     }
 
-    /// Adds a filter to the pack. The filter's bits and counts are copied, but not its label and
-    /// its plan; the member has the pack's plan.
+    /// Adds a filter to the pack. The filter's bits and counts are copied. Its label and its plan
+    /// are not copied, because the member has the pack's plan.
     ///
     /// # Errors
     /// Returns an error if the filter differs from the pack in bits, probes, scheme, hasher or
@@ -95,8 +95,8 @@ impl<S: Scheme, K: Backing> Pack<S, K> {
     }
 
     /// The filter with this index, counted from 0 in the order of insertion; `None` beyond the last
-    /// filter. Only the filter's record is checked; `verify_bytes` of the filter also checks its
-    /// bits.
+    /// filter. This method checks only the filter's record. To check the filter's bits, call
+    /// `verify_bytes` of the filter.
     ///
     /// # Errors
     /// Returns an error if the record of the filter is damaged.
@@ -121,9 +121,9 @@ impl<S: Scheme, K: Backing> Pack<S, K> {
         record_words(&self.head.scheme).saturating_mul(8)
     }
 
-    /// Writes a filter as a member to the beginning of these bytes. Use this to store members
-    /// separately: for example, each member in the file of its table, and the shared values in one
-    /// place.
+    /// Writes a filter as a member to the beginning of these bytes. Use this method to store
+    /// members separately: for example, each member in the file of its table, and the values that
+    /// all members share in one place.
     ///
     /// ```
     /// use truebloom::{BloomFilter, Pack};

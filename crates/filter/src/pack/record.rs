@@ -62,9 +62,9 @@ pub(super) fn member<'a, S: Scheme, W: Word>(
 }
 
 impl<'a, S: Scheme, W: Word> FilterOf<S, PortableHasher, Packed<'a, W>> {
-    /// Reads all bytes of the member: the checksum is verified, and the set bits are counted and
-    /// compared with the counts. The resulting filter can report its own rate. The time is linear
-    /// in the number of bits.
+    /// Reads and checks all bytes of the member: verifies the checksum, and compares the number of
+    /// set bits with the counts in the member's record. The resulting filter can report its own
+    /// rate. The time is linear in the number of bits.
     ///
     /// # Errors
     /// Returns an error if the bytes are damaged, or do not match the member's record.

@@ -96,8 +96,8 @@ impl<S: Scheme, B: AsRef<[u8]> + Send + Sync> Viewed<B> for Pack<S> {
 }
 
 impl<S: Scheme, B: AsRef<[u8]> + Send + Sync> Pack<S, View<B>> {
-    /// Reads all bytes of the pack: the checksum is verified, and each member is checked as its own
-    /// `verify_bytes` would check it. The time is linear in the number of bits of all members.
+    /// Reads and checks all bytes of the pack: verifies the checksum, and checks each member as the
+    /// member's `verify_bytes` does. The time is linear in the number of bits of all members.
     ///
     /// # Errors
     /// Returns an error if the bytes are damaged, or do not match the counts of the members.

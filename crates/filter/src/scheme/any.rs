@@ -9,7 +9,7 @@ use truebloom_math::Law;
 macro_rules! any_scheme {
     ($($(#[$when:meta])* $scheme:ident by $batches:ident,)*) => {
         /// One of the schemes, selected at run time by its number or name. Use this type for files
-        /// of any scheme. This type takes one more branch per key and one per position, so it is
+        /// of any scheme. It takes one more branch per key and one more per position, so it is
         /// slower than the scheme's own type.
         ///
         /// ```
@@ -32,7 +32,7 @@ macro_rules! any_scheme {
             /// Makes the scheme with this number.
             ///
             /// # Errors
-            /// Returns the same errors as the scheme's own type.
+            /// Returns the errors of [`new`](Scheme::new) of the scheme's own type.
             pub fn named(id: SchemeId, bits: u64, probes: u32) -> Result<AnyScheme, BuildError> {
                 Ok(match id {
                     $($(#[$when])* SchemeId::$scheme => AnyScheme::$scheme(Scheme::new(bits, probes)?),)*
@@ -47,7 +47,7 @@ macro_rules! any_scheme {
         impl Scheme for AnyScheme {
             const ID: SchemeId = SchemeId::Standard;
 
-            /// Makes the standard scheme; [`AnyScheme::named`] makes the others.
+            /// Makes the standard scheme. [`AnyScheme::named`] makes every other scheme.
             fn new(bits: u64, probes: u32) -> Result<AnyScheme, BuildError> {
                 AnyScheme::named(SchemeId::Standard, bits, probes)
             }
@@ -70,8 +70,8 @@ macro_rules! any_scheme {
                 match self { $($(#[$when])* AnyScheme::$scheme(scheme) => scheme.probes(),)* }
             }
 
-            /// This method returns a boxed iterator. [`all`](Scheme::all) is faster, and so is the
-            /// same method of the scheme's own type.
+            /// Returns a boxed iterator. [`all`](Scheme::all) is faster, and the `positions` method
+            /// of the scheme's own type is faster, too.
             fn positions(&self, hash: KeyHash) -> impl Iterator<Item = u64> {
                 match self { $($(#[$when])* AnyScheme::$scheme(scheme) => Box::new(Scheme::positions(scheme, hash)) as Box<dyn Iterator<Item = u64> + '_>,)* }
             }

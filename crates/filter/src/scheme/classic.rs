@@ -8,18 +8,19 @@ use alloc::boxed::Box;
 use alloc::vec;
 use truebloom_math::law;
 
-/// The scheme that Bloom proposed in 1970: k distinct positions. All sets of k positions are
-/// equally likely if the words of the stream are uniform.
+/// The scheme that Bloom proposed in 1970: k distinct positions. The key's hash is expanded into a
+/// stream of words, from which the positions are drawn. If the words are uniform, all sets of k
+/// positions are equally likely.
 ///
 /// Positions are drawn by Floyd's method (Bentley and Floyd, *A sample of brilliance*, 1987).
-/// Position i is drawn uniformly below m - k + 1 + i. If this position was drawn before, m - k + i
-/// is used instead, which cannot have been drawn yet. Each key therefore takes exactly k draws. If
-/// each repeated position were drawn again instead, a k near m would take many draws.
+/// Position i is drawn uniformly below m - k + 1 + i. If this position was drawn before, it is
+/// replaced by m - k + i, which cannot have been drawn yet. Each key therefore takes exactly k
+/// draws.
 ///
 /// Near the optimal number of probes, this scheme has slightly fewer false positives than
 /// [`Standard`](super::Standard). The scheme is slower, because each position is compared with the
-/// earlier positions of the key. For up to 32 probes, they are compared one by one. For more
-/// probes, they are looked up in a hash table.
+/// earlier positions of the key. With up to 32 probes, the positions are compared one by one. With
+/// more probes, they are looked up in a hash table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Classic {
     law: law::Classic,
@@ -30,7 +31,8 @@ pub struct Classic {
 impl Scheme for Classic {
     const ID: SchemeId = SchemeId::Classic;
 
-    /// Fails if bits or probes are out of range, and also if there are more probes than bits.
+    /// Returns an error if `bits` or `probes` is out of range, or if there are more probes than
+    /// bits.
     fn new(bits: u64, probes: u32) -> Result<Classic, BuildError> {
         check_probes(probes)?;
         Ok(Classic { law: law::Classic::new(bits, probes)?, bits, probes })

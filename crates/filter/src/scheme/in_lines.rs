@@ -10,11 +10,12 @@ use truebloom_math::{BLOCK_PROBES, Law, law};
 
 /// The scheme of blocked filters: all probes of a key are in one block of 512 bits, a cache line.
 ///
-/// The first word of the stream that is not skipped selects the block. Each later word gives seven
-/// positions, from its low bits upward. If the words are uniform and independent, so are the
-/// positions. The lowest possible rate is therefore limited only by equal hashes. Positions may
-/// repeat. At a rate of 1%, distinct positions would save 0.3% of the bits. They would require a
-/// check in every insertion and in every lookup that succeeds.
+/// The hash of a key is expanded into a stream of words. The first word that is not skipped selects
+/// the block. Each later word gives seven positions, from its low bits upward. If the words are
+/// uniform and independent, so are the positions. The lowest possible rate is therefore limited
+/// only by equal hashes. Two positions of a key may be equal. At a rate of 1%, distinct positions
+/// would save 0.3% of the bits, but would require a check in every insertion and in every lookup
+/// that succeeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InLines {
     pub(crate) law: law::Blocked,
@@ -26,7 +27,8 @@ pub struct InLines {
 impl Scheme for InLines {
     const ID: SchemeId = SchemeId::Blocked;
 
-    /// Accepts a multiple of 512 bits up to 2^62, and 1 to 64 probes; anything else is an error.
+    /// Returns an error if `bits` is not a multiple of 512 up to 2^62, or if `probes` is not from 1
+    /// to 64.
     fn new(bits: u64, probes: u32) -> Result<InLines, BuildError> {
         if !(1..=BLOCK_PROBES).contains(&probes) {
             return Err(BuildError::BlockedProbes { found: probes });

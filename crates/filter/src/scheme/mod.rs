@@ -100,8 +100,8 @@ pub use truebloom_math::SchemeId;
 /// positions follow a probability law.
 ///
 /// Every scheme has an exact law or a proven bound, and tests compare the scheme with its law. Only
-/// this crate can define schemes. A file stores the number of its scheme, and this number must give
-/// the same positions when the file is read.
+/// this crate can define schemes, because a file stores only the number of its scheme, and every
+/// program must compute the same positions from this number.
 ///
 /// ```compile_fail
 /// use truebloom::scheme::{Scheme, SchemeId};
@@ -124,16 +124,16 @@ pub trait Scheme: Placed + Clone + PartialEq + fmt::Debug + Send + Sync {
     /// [`MAX_PROBES`]).
     ///
     /// # Errors
-    /// Returns an error if the bits or the probes are out of range, or violate other requirements
-    /// of the scheme.
+    /// Returns an error if `bits` or `probes` is out of range, or violates other requirements of
+    /// the scheme.
     fn new(bits: u64, probes: u32) -> Result<Self, BuildError>;
 
     /// Like [`new`](Self::new), for a type that has several schemes: makes the scheme with this
     /// number.
     ///
     /// # Errors
-    /// Returns an error if the type does not have the scheme `id`. Otherwise returns the same
-    /// errors as [`new`](Self::new).
+    /// Returns the errors of [`new`](Self::new), and an error if the type does not have the scheme
+    /// `id`.
     fn with_id(id: SchemeId, bits: u64, probes: u32) -> Result<Self, BuildError> {
         if id == Self::ID { Self::new(bits, probes) } else { Err(BuildError::Scheme { expected: Self::ID, found: id }) }
     }
@@ -141,7 +141,8 @@ pub trait Scheme: Placed + Clone + PartialEq + fmt::Debug + Send + Sync {
     /// The scheme that [`new`](Self::new) makes.
     const ID: SchemeId;
 
-    /// The scheme's number in files: [`ID`](Self::ID), except for [`AnyScheme`].
+    /// The scheme's number in files. This number is [`ID`](Self::ID), except for [`AnyScheme`]:
+    /// there, it is the number of the selected scheme.
     fn id(&self) -> SchemeId {
         Self::ID
     }
@@ -152,7 +153,8 @@ pub trait Scheme: Placed + Clone + PartialEq + fmt::Debug + Send + Sync {
     /// The number of probes per key, k.
     fn probes(&self) -> u32;
 
-    /// The positions of a key, each below the number of bits; not necessarily distinct.
+    /// The positions of a key. Each position is below the number of bits. Two positions of a key
+    /// may be equal.
     fn positions(&self, hash: KeyHash) -> impl Iterator<Item = u64>;
 
     /// Returns true if `has` returns true for every position of a key. The method is fast, because
@@ -184,8 +186,8 @@ pub trait Scheme: Placed + Clone + PartialEq + fmt::Debug + Send + Sync {
     }
 
     /// The number of slices. The law of the scheme depends on the fill of each slice. Most schemes
-    /// have a single slice. Each slice has `bits / slices` bits, and each of the first
-    /// `bits mod slices` slices has one bit more.
+    /// have a single slice. Each slice has `bits / slices` bits, rounded down, and each of the
+    /// first `bits mod slices` slices has one more bit.
     fn slices(&self) -> u32 {
         1
     }

@@ -6,9 +6,10 @@ use crate::error::BuildError;
 use crate::hash::KeyHash;
 use truebloom_math::law;
 
-/// The partitioned scheme: one position in each of k slices. If the words of the stream are
-/// independent and uniform, the positions are independent and exactly uniform in their slices. The
-/// first `bits mod probes` slices are one bit longer.
+/// The partitioned scheme: one position in each of k slices. The key's hash is expanded into a
+/// stream of words, from which the positions are drawn. If the words are independent and uniform,
+/// the positions are independent and exactly uniform in their slices. The first `bits mod probes`
+/// slices have one bit more than the others.
 ///
 /// This scheme has slightly more false positives than [`Standard`](super::Standard) at the same
 /// size, but the probes of a key never coincide, and slices can be in separate memory.
@@ -22,7 +23,8 @@ pub struct Partitioned {
 impl Scheme for Partitioned {
     const ID: SchemeId = SchemeId::Partitioned;
 
-    /// Fails if bits or probes are out of range, and also if there are more probes than bits.
+    /// Returns an error if `bits` or `probes` is out of range, or if there are more probes than
+    /// bits.
     fn new(bits: u64, probes: u32) -> Result<Partitioned, BuildError> {
         check_probes(probes)?;
         Ok(Partitioned { law: law::Partitioned::new(bits, probes)?, bits, probes })

@@ -9,8 +9,9 @@ use alloc::boxed::Box;
 use core::ops::BitAnd;
 use truebloom_math::{Law, law};
 
-/// The standard scheme: k independent positions, which may repeat. If the words of the stream are
-/// uniform, the positions are exactly uniform for every number of bits.
+/// The standard scheme: k independent positions, of which some may be equal. The key's hash is
+/// expanded into a stream of words, from which the positions are drawn. If the words are uniform,
+/// the positions are exactly uniform for every number of bits.
 ///
 /// A word of the stream is a number below 2^64. Each word gives `r` positions, which are digits in
 /// base m (Brackett-Rozinsky and Lemire, "Batched ranged random integer generation", 2024). Some

@@ -33,8 +33,8 @@ impl Verification {
 }
 
 impl<K: Counted> ScalableFilter<K> {
-    /// Checks the filter's counters and bits against each other: [`Verification`]. The number of
-    /// set bits in each layer is compared with its law.
+    /// Checks the filter's counters and bits against each other: [`Verification`]. For each layer,
+    /// the number of set bits is compared with its law.
     ///
     /// # Errors
     /// Returns the same errors as [`Verification::of`].

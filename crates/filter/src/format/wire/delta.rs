@@ -8,8 +8,8 @@ use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use core::iter;
 
-/// Computes the difference that turns one file into another. The files are two states of one
-/// filter, and the later one may have more layers. The difference encodes which of the unset bits
+/// Computes the difference that turns one file into another. The files must be two states of one
+/// filter; the later state may have more layers. The difference encodes which of the unset bits
 /// were set by the update. Its length is about the entropy of this information. The files may be
 /// compressed.
 ///
@@ -18,7 +18,8 @@ use core::iter;
 ///
 /// # Errors
 /// Returns an error if a file is truncated or damaged, or if the files differ in kind, seed, hasher
-/// or scheme. Also returns an error if the files differ in probes or bits, unless the filter grows.
+/// or scheme. Returns an error if the files differ in probes or bits, except for a filter that
+/// grows.
 pub fn difference(old: &[u8], new: &[u8]) -> Result<Vec<u8>, FormatError> {
     let (old, new) = (plain(old)?, plain(new)?);
     let ((old_header, old_payload), (new_header, new_payload)) = (split(&old)?, split(&new)?);
@@ -48,14 +49,13 @@ pub fn difference(old: &[u8], new: &[u8]) -> Result<Vec<u8>, FormatError> {
     Ok(envelope::seal(What::Difference, &body))
 }
 
-/// Computes the later file from the earlier one and the difference. This function is safe for bytes
-/// from any source. The memory needed is the expanded length of the earlier file, plus at most
-/// three times [`MOST_EXPANSION`] times the length of the difference. Each of the new bits, the
-/// removed bits, and the later file takes at most a third of this addition.
+/// Computes the later file from the earlier one and the difference. This function is safe for
+/// damaged and malicious bytes. The memory needed is the expanded length of the earlier file, plus
+/// at most `3 * MOST_EXPANSION` times the length of the difference ([`MOST_EXPANSION`]).
 ///
 /// # Errors
-/// Returns an error if the bytes are not a difference or are damaged, or if the difference was made
-/// from another file ([`FormatError::WrongBase`]).
+/// Returns an error if `old` or `difference` is damaged, or if `difference` is not a difference.
+/// Returns [`FormatError::WrongBase`] if `difference` was not made from `old`.
 pub fn apply(old: &[u8], difference: &[u8]) -> Result<Vec<u8>, FormatError> {
     let old = plain(old)?;
     let (old_header, old_payload) = split(&old)?;

@@ -1,17 +1,17 @@
 //! Compressed files and differences. The length of a compressed file is about the entropy of its
-//! bits, plus a thousandth, plus about 130 bytes. The length of a compressed file of 13 KB or more
-//! is within a percent of the entropy. A difference turns one state of a filter into another.
+//! bits, plus a thousandth of it, plus about 130 bytes. A compressed file of 13 KB or more is at
+//! most a percent longer than the entropy. A difference turns one state of a filter into another
+//! state.
 //!
-//! A filter is not queried while it is sent, so the compressed form only has to be small, not fast.
-//! The m bits of a filter are like random bits with the same share of ones (the fill), so they can
-//! be described in `m H(fill)` bits, where H is the binary entropy. Compression saves nothing if
-//! the filter is half full. At a fill of 1%, it saves 11 of 12 bits. A compressed sparse filter is
-//! shorter than a half-full filter with the same rate, although it takes more memory (Mitzenmacher,
-//! *Compressed Bloom filters*, 2002). Two caches that share summaries exchange differences (Fan,
-//! Cao, Almeida and Broder, *Summary cache*, 2000).
+//! A compressed filter is small, but cannot be queried. The m bits of a filter are like random bits
+//! with the same share of ones (the fill), so they can be described in `m H(fill)` bits, where H is
+//! the binary entropy. Compression saves nothing if the filter is half full. At a fill of 1%, it
+//! saves 11 of 12 bits. A compressed sparse filter is shorter than a half-full filter with the same
+//! rate, although it takes more memory (Mitzenmacher, *Compressed Bloom filters*, 2002). Two caches
+//! that share summaries exchange differences (Fan, Cao, Almeida and Broder, *Summary cache*, 2000).
 //!
-//! These functions work on the bytes of files of any kind. Everything that opens a file also opens
-//! a compressed one, except views, because compressed bits cannot be queried in place.
+//! These functions work on the bytes of files of any kind. All methods that open a file open a
+//! compressed file, too, except those that make views: compressed bits cannot be queried in place.
 //!
 //! ```
 //! use truebloom::{BloomFilter, wire};
@@ -44,8 +44,8 @@ use crate::format::{FileHeader, HEADER_BYTES, check_length};
 use alloc::vec::Vec;
 use envelope::What;
 
-/// The largest ratio of the expanded length to the compressed length. A compressed file with a
-/// larger ratio is padded with zeros. Expanding a file therefore takes memory in proportion to its
+/// The largest ratio of the expanded length to the compressed length. A file that would compress
+/// further is padded with zeros. The memory for expanding a file is therefore proportional to its
 /// compressed length, as with gzip.
 pub const MOST_EXPANSION: u64 = 1024;
 
@@ -55,7 +55,7 @@ pub fn is_coded(start: &[u8]) -> bool {
     is_compressed(start)
 }
 
-/// Compresses the bytes of a file of any kind. Bytes that are already compressed are expanded and
+/// Compresses the bytes of a file of any kind. If `file` is already compressed, it is expanded and
 /// compressed again. The memory needed is the length of the result.
 ///
 /// # Errors
@@ -77,7 +77,8 @@ pub fn compress(file: &[u8]) -> Result<Vec<u8>, FormatError> {
 }
 
 /// Expands a compressed file. A file that is not compressed is copied. This function is safe for
-/// bytes from any source: it needs at most [`MOST_EXPANSION`] times as much memory as the bytes.
+/// damaged and malicious bytes: the memory needed is at most [`MOST_EXPANSION`] times the length of
+/// `bytes`.
 ///
 /// # Errors
 /// Returns an error if the bytes are not exactly one file, if the file is damaged, or if the memory

@@ -8,9 +8,9 @@ use crate::scheme::{Scheme, SchemeId, check_probes};
 use alloc::boxed::Box;
 use truebloom_math::{Law, law};
 
-/// In slice i the position is `h1 + i h2` modulo the bits of a slice (Kirsch and Mitzenmacher,
-/// section 3). The slices can have any size, prime or not; h2 may be 0. The bits must be a multiple
-/// of the probes.
+/// In slice i, the position is `h1 + i h2` modulo the number of bits of a slice (Kirsch and
+/// Mitzenmacher, section 3). This number can be any number, prime or not; h2 may be 0. The number
+/// of bits of the filter must be a multiple of the number of probes.
 ///
 /// The number of set bits does not determine the rate. Because keys can have equal pairs of
 /// residues, the rate cannot fall below `n / m'^2`, where m' is the number of bits of a slice.
@@ -47,8 +47,8 @@ impl PartitionDouble {
 impl Scheme for PartitionDouble {
     const ID: SchemeId = SchemeId::PartitionDouble;
 
-    /// Fails if bits or probes are out of range, and also if the number of bits is not a multiple
-    /// of the number of probes.
+    /// Returns an error if `bits` or `probes` is out of range, or if `bits` is not a multiple of
+    /// `probes`.
     fn new(bits: u64, probes: u32) -> Result<PartitionDouble, BuildError> {
         check_probes(probes)?;
         let (slice, rest) = (bits / u64::from(probes), bits % u64::from(probes));
