@@ -116,8 +116,8 @@ impl<S: Scheme> InPlace<S> {
     ///
     /// # Errors
     /// Returns the errors of [`FilterOf::open`]. Returns an error if another program has locked the
-    /// file, or if the file is read-only. Returns [`FormatError::Unfinished`] if a program ended
-    /// during an update of the file, so that the file still has the mark of the update.
+    /// file, or if the file is read-only. If a program ended during an update of the file, the file
+    /// still has the mark of the update, and the cause of the error is [`FormatError::Unfinished`].
     pub unsafe fn open(path: impl AsRef<Path>) -> Result<InPlace<S>, FileError> {
         let path = path.as_ref();
         // SAFETY: as the caller promised.

@@ -371,8 +371,9 @@ fn expected(
     Ok((if is_bounded { rate_of(most)? } else { Fpr::ONE }, verdict))
 }
 
-/// The number of hits among random keys. The probability that a random key is among the n keys of
-/// the filter is at most n/2^128.
+/// A measurement of a filter's rate with random keys. A *hit* is a random key that the filter
+/// reports as contained. The probability that a random key is among the n keys of the filter is at
+/// most n/2^128.
 pub struct Measurement<'a> {
     /// A function that counts how many of the given keys the filter reports as contained.
     ask: Box<Ask<'a>>,

@@ -37,9 +37,10 @@ impl<S: Scheme> FilterOf<S> {
     ///
     /// # Errors
     /// Returns an error if `items` is 0, if `rate` is not strictly between 0 and 1, or if `rate` is
-    /// too low for this many items with a 128-bit hash. Schemes that derive all positions from two
-    /// hashes return an error, because they guarantee nothing for a single filter. Returns an error
-    /// if the memory cannot be allocated, or if the system provides no random numbers.
+    /// too low for this many items with a 128-bit hash. Always returns an error for a scheme that
+    /// derives all positions from two hashes, because such a scheme guarantees nothing for a single
+    /// filter. Returns an error if the memory cannot be allocated, or if the system provides no
+    /// random numbers.
     #[cfg(feature = "random")]
     pub fn new<R: TryInto<Rate>>(items: impl ItemCount, rate: R) -> Result<FilterOf<S>, BuildError>
     where

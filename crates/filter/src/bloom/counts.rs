@@ -55,8 +55,8 @@ impl Counts {
 /// The methods of filters that report their `counts`.
 macro_rules! count_methods {
     () => {
-        /// The number of keys offered: every insertion counts, also of a key that was inserted
-        /// before. This number is at least the number of distinct keys. After a merge, it is the
+        /// The number of keys offered. Every insertion counts, even if the filter already contains
+        /// the key. This number is at least the number of distinct keys. After a merge, it is the
         /// sum over both filters.
         pub fn offered(&self) -> u64 {
             self.counts.offered

@@ -20,9 +20,10 @@ writes_files! {
 
 reads_files! {
     ///
-    /// The file's scheme must be the type's scheme; any other scheme is an error.
-    /// [`AnyScheme`](crate::scheme::AnyScheme) reads all filters except blocked ones;
-    /// [`AnyFilter`](crate::AnyFilter) also reads blocked ones.
+    /// If the file's scheme is not the scheme `S`, the method returns an error. With `S` =
+    /// [`AnyScheme`](crate::scheme::AnyScheme), it reads filters of every scheme except blocked
+    /// filters. [`AnyFilter`](crate::AnyFilter) reads filters of every scheme, including blocked
+    /// filters.
     ///
     /// ```
     /// use truebloom::scheme::{AnyScheme, Scheme};

@@ -34,8 +34,8 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
     /// Returns true if the filter contains a key. The answer is always true for keys that were
     /// inserted, and true for other keys with a probability of [`fpr`](Self::fpr).
     ///
-    /// Time: one hash and at most k probes. The lookup ends at the first unset bit, so keys that
-    /// are not contained take about two probes.
+    /// Time: one hash and at most k probes. The lookup ends at the first unset bit, so a key that
+    /// is not in the filter takes about two probes.
     #[inline(always)]
     pub fn contains<Q: Key + ?Sized>(&self, key: &Q) -> bool {
         self.contains_hash(self.hash(key))

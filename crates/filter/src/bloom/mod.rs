@@ -260,8 +260,8 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
 }
 
 impl<S: Scheme, H: KeyHasher + Clone, K: Backing> FilterOf<S, H, K> {
-    /// An empty filter with the size, plan, seed and label of this one, in its own memory. The two
-    /// filters can be merged, even if this filter is a view.
+    /// An empty filter with the size, plan, seed and label of this filter. The new filter has its
+    /// own memory. The two filters can be merged, even if this filter is a view.
     ///
     /// # Errors
     /// Returns an error if the memory cannot be allocated.

@@ -56,9 +56,9 @@ macro_rules! writes_files {
             ///
             /// A reader of the path sees either the whole old file or the whole new file, even
             /// after a power cut. The bytes are written to a temporary file in the same folder and
-            /// flushed to the disk, and then this file takes the name. A symbolic link is followed,
-            /// and the file that it points to is replaced. No memory is allocated for a copy of the
-            /// file.
+            /// flushed to the disk, and then the temporary file is renamed. A symbolic link is
+            /// followed, and the file that it points to is replaced. No memory is allocated for a
+            /// copy of the file.
             ///
             /// # Errors
             /// Returns an error if the file is read-only or cannot be written, or if the name

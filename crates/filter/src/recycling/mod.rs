@@ -196,8 +196,9 @@ impl RecyclingFilter {
 
 impl<H: KeyHasher, S: FillScheme, K: Backing> RecyclingFilter<H, S, K> {
     /// The model of this filter, which gives its long-run rates. The model ignores recycles that
-    /// are caused by the number of insertions or by age. Returns `None` for filters with two phases
-    /// that retain the trigger, because no law is known for them.
+    /// are caused by the number of insertions or by age. Returns `None` if the filter has two
+    /// phases and its policy has [`retaining`](Policy::retaining), because no law is known for such
+    /// filters.
     pub fn design(&self) -> Option<Design> {
         let Policy { phases, sigma, retaining, seeds, .. } = self.policy;
         let colliding = S::new(self.bits(), self.probes()).ok()?.id() != SchemeId::Classic;

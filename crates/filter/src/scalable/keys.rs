@@ -190,7 +190,8 @@ impl ScalableFilter {
     }
 
     /// Like [`insert_all_hashes`](Self::insert_all_hashes), but returns an error if the memory for
-    /// a new layer cannot be allocated. After an error, only a first part of the keys is inserted.
+    /// a new layer cannot be allocated. After an error, only keys from the beginning of `hashes`
+    /// are inserted.
     ///
     /// # Errors
     /// Returns an error if the memory for a new layer cannot be allocated.

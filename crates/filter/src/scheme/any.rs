@@ -8,9 +8,9 @@ use truebloom_math::Law;
 
 macro_rules! any_scheme {
     ($($(#[$when:meta])* $scheme:ident by $batches:ident,)*) => {
-        /// One of the schemes, selected at run time by its number or name. Use this type for files
-        /// of any scheme. It takes one more branch per key and one more per position, so it is
-        /// slower than the scheme's own type.
+        /// Any scheme except the blocked scheme, selected at run time by its number or name. Use
+        /// this type for files whose scheme is not known in advance. It takes one more branch per
+        /// key and one more per position, so it is slower than the scheme's own type.
         ///
         /// ```
         /// use truebloom::scheme::{AnyScheme, Scheme, SchemeId};
@@ -32,7 +32,8 @@ macro_rules! any_scheme {
             /// Makes the scheme with this number.
             ///
             /// # Errors
-            /// Returns the errors of [`new`](Scheme::new) of the scheme's own type.
+            /// Returns the errors of [`new`](Scheme::new) of the scheme's own type. Returns an
+            /// error for the blocked scheme, and for a scheme whose feature is disabled.
             pub fn named(id: SchemeId, bits: u64, probes: u32) -> Result<AnyScheme, BuildError> {
                 Ok(match id {
                     $($(#[$when])* SchemeId::$scheme => AnyScheme::$scheme(Scheme::new(bits, probes)?),)*
@@ -47,7 +48,7 @@ macro_rules! any_scheme {
         impl Scheme for AnyScheme {
             const ID: SchemeId = SchemeId::Standard;
 
-            /// Makes the standard scheme. [`AnyScheme::named`] makes every other scheme.
+            /// Makes the standard scheme. For other schemes, use [`AnyScheme::named`].
             fn new(bits: u64, probes: u32) -> Result<AnyScheme, BuildError> {
                 AnyScheme::named(SchemeId::Standard, bits, probes)
             }

@@ -20,7 +20,7 @@ use truebloom_math::{Law, law};
 /// skipped, and skips seldom delay a batch of keys.
 ///
 /// Double hashing (`h1 + i h2 mod m`) would save a few instructions, but its rate cannot fall below
-/// about 6n/m^2. The standard scheme has no such floor. docs/design/positions.md lists the schemes
+/// about 6n/m^2. The standard scheme has no such limit. docs/design/positions.md lists the schemes
 /// that were rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standard {

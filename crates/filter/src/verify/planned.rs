@@ -25,9 +25,9 @@ impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
     /// bit, or more bits are set than `capacity` items can set. The items of a merged filter cannot
     /// be counted, so the method tests the number of set bits. For a merged filter, true is wrong
     /// with probability at most [`ALPHA`](super::ALPHA). For an intersection, only keys that were
-    /// inserted after it are considered. For a filter that was not merged, the result is false if
-    /// it holds exactly as many items as its capacity. For every filter, the result is false while
-    /// `offered() <= capacity`.
+    /// inserted after the intersection are considered. For a filter that was not merged, the result
+    /// is false if the filter holds exactly as many items as its capacity. For every filter, the
+    /// result is false while `offered() <= capacity`.
     pub fn is_over_capacity(&self) -> bool {
         let Some(capacity) = self.capacity() else { return false };
         if self.most_items() <= capacity || self.is_intersection() {
