@@ -19,8 +19,8 @@ pub(super) struct Clock {
 
 impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
     /// Sets the time, and recycles if the active phase is then too old. If the caller pauses for at
-    /// least twice the [`age`](Policy::age), the filter recycles twice, because both phases are too
-    /// old.
+    /// least twice the [`age`](super::Policy::age), the filter recycles twice, because both phases
+    /// are too old.
     ///
     /// The caller's clock can count from any fixed moment (for example, the Unix epoch). This
     /// moment must stay the same when a filter is saved and opened again. If the clock goes back,
