@@ -97,8 +97,9 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
     }
 
     /// An upper bound on [`fpr`](Self::fpr) at the moment when an item is offered, for every
-    /// stream. If threads have shared the filter, the bound applies to offers from now on. The bound
-    /// leaves out equal hashes, which add at most `items / 2^128`.
+    /// stream. If threads have shared the filter, the bound applies to offers from now on. The
+    /// bound does not include the probability of equal hashes, which is at most `items / 2^128` for
+    /// 128-bit hashes.
     pub fn worst_fpr(&self) -> f64 {
         (self.memory.worst_rate(&self.policy, self.counts.overfill.unwrap_or(0)) * (1.0 + self.rounding())).min(1.0)
     }
