@@ -430,7 +430,7 @@ impl<K: Backing> AnyFilter<K> {
         both!(self, other, (ours, theirs) => ours.check_mergeable(theirs))
     }
 
-    /// An empty filter of the same size, plan and seed: [`FilterOf::to_empty`].
+    /// An empty filter with the size, plan and seed of this filter: [`FilterOf::to_empty`].
     ///
     /// # Errors
     /// Returns an error if the memory cannot be allocated.

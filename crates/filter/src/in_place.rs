@@ -164,8 +164,8 @@ impl<S: Scheme> InPlace<S> {
     /// * The bits cannot be written. After this error, it is unknown which bits are on the disk,
     ///   and no later call could find out. All later calls therefore fail, too. The file keeps its
     ///   mark, and [`recover`](Self::recover) opens the file.
-    /// * Another file took the name of this one ([`FileError::Replaced`]). The open file then has
-    ///   no name, and its keys are lost when the filter is closed.
+    /// * Another file replaced the open file under its name ([`FileError::Replaced`]). The open
+    ///   file then has no name, and its keys are lost when the filter is closed.
     pub fn sync(&mut self) -> Result<(), FileError> {
         let synced = self.flush().and_then(|()| self.write_mark(Fields::mark_unfinished));
         synced.map_err(|cause| self.write_error(cause))?;

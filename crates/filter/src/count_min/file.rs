@@ -24,7 +24,7 @@ reads_files! {
 views_files! {
     ///
     /// The counters must have the same type as in the file, because a view cannot show 32-bit
-    /// counters as 64-bit ones.
+    /// counters as 64-bit counters.
     ///
     /// ```
     /// use truebloom::count_min::CountMin;

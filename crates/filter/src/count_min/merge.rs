@@ -12,7 +12,7 @@ use truebloom_math::count_min::{Rows, Shape};
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct InnerProduct {
-    /// The estimate, which is never below the inner product unless it is saturated.
+    /// The estimate, which is at least the inner product, except if it is saturated.
     pub value: u128,
     /// An upper bound on the difference between the estimate and the inner product. The bound fails
     /// with a probability of at most `delta`, which the caller chooses. It is computed by Markov's

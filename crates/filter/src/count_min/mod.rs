@@ -98,7 +98,7 @@ pub struct Sketch<R: RowHashes, C: Counter = u64, K: Backing = Owned> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct Estimate {
-    /// The estimate, which is never below the count unless it is saturated. After
+    /// The estimate, which is at least the count, except if it is saturated. After
     /// [`halve`](Sketch::halve), the estimate is at least the halved count, rounded down.
     pub value: u64,
     /// Whether the counters reached their highest value, so that the true count may be higher than
@@ -240,8 +240,8 @@ impl<R: RowHashes, C: Counter, K: Backing> Sketch<R, C, K> {
         &self.hasher
     }
 
-    /// Returns true if conservative update was used, in this sketch or in one that was merged into
-    /// it.
+    /// Returns true if conservative update was used, in this sketch or in a sketch that was merged
+    /// into it.
     pub fn is_conservative(&self) -> bool {
         self.conservative
     }

@@ -173,9 +173,9 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
 
 impl<H: KeyHasher, S: Layout, K: Counted> RecyclingFilter<H, S, K> {
     /// The present rate: the probability that a key is reported as seen although it was never
-    /// offered, for keys chosen without knowing the seed. The rate is computed from the set bits. It
-    /// includes an upper bound on the probability that the key has the same hash as a remembered key.
-    /// This probability matters only at very low rates.
+    /// offered, for keys chosen without knowing the seed. The rate is computed from the set bits.
+    /// It includes an upper bound on the probability that the key has the same hash as a remembered
+    /// key. This probability matters only at very low rates.
     pub fn fpr(&self) -> f64 {
         with_equal_hashes::<H>(self.memory.rate(), self.stats(), self.frozen_ones())
     }

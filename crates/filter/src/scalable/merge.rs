@@ -116,7 +116,7 @@ impl<K: Backing> ScalableFilter<K> {
         Ok(())
     }
 
-    /// An empty filter that grows in the same way, with the same seed and label.
+    /// An empty filter with the growth, seed and label of this filter.
     ///
     /// # Errors
     /// Returns an error if the memory cannot be allocated.

@@ -28,8 +28,8 @@ use truebloom_math::{Plan, Rate};
 ///   synchronization, the other thread may see only some of the key's bits, and its lookup may
 ///   return false.
 /// * When several threads insert the same new key at the same time, *at least one* of them gets
-///   true, and several may. A key's bits are set one after the other, so two threads can each be
-///   the first to set some of them. If exactly one thread must get true, use
+///   true, and several threads may get true. A key's bits are set one after the other, so two
+///   threads can each be the first to set some of them. If exactly one thread must get true, use
 ///   [`claim`](Self::claim).
 /// * The final bits do not depend on the order of the insertions.
 ///

@@ -13,8 +13,8 @@ use core::iter;
 /// were set by the update. Its length is about the entropy of this information. The files may be
 /// compressed.
 ///
-/// The difference also encodes which bits are no longer set. If the filter was cleared between the
-/// two states, the difference is large.
+/// In addition, the difference encodes which of the set bits were unset by the update. If the
+/// filter was cleared between the two states, the difference is large.
 ///
 /// # Errors
 /// Returns an error if a file is truncated or damaged, or if the files differ in kind, seed, hasher

@@ -59,9 +59,9 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
         state.active.counted(state.counts).stats()
     }
 
-    /// The present rate: [`RecyclingFilter::fpr`](crate::RecyclingFilter::fpr). The time is constant,
-    /// except with two phases and [`Seeds::Kept`](crate::recycling::Seeds::Kept): it is then linear
-    /// in the number of bits.
+    /// The present rate: [`RecyclingFilter::fpr`](crate::RecyclingFilter::fpr). The time is
+    /// constant, except with two phases and [`Seeds::Kept`](crate::recycling::Seeds::Kept): it is
+    /// then linear in the number of bits.
     pub fn fpr(&self) -> f64 {
         let state = self.state();
         let (active, frozen) = (&state.active, state.frozen.as_ref());
