@@ -1,9 +1,9 @@
 //! Count-Min sketches: the size for a given error and probability, and proven bounds on the
 //! estimates.
 //!
-//! A sketch has `depth` rows of `width` counters, in each of `copies` copies. An item adds its
-//! count to one counter of every row, and its estimate is the smallest of its counters. The
-//! estimate is never below the item's count. The estimate exceeds this count by the amount that
+//! A sketch consists of `copies` copies. Each copy has `depth` rows of `width` counters. An item
+//! adds its count to one counter of every row, and its estimate is the smallest of its counters.
+//! The estimate is never below the item's count. It exceeds the item's count by the amount that
 //! other items added to the smallest counter. All bounds are for one item that was chosen without
 //! knowing the hashes, in a stream of non-negative counts with sum N.
 //!
@@ -38,7 +38,8 @@ use core::fmt;
 pub enum Rows {
     /// Every row has its own hash function: the classic sketch of Cormode and Muthukrishnan.
     Independent,
-    /// Row j uses `h1 + j h2` modulo a prime width, from two hash functions per copy.
+    /// Row j uses `h1 + j h2` modulo the width, which is a prime. Each copy has its own hash
+    /// functions h1 and h2.
     TwoHash,
 }
 

@@ -7,8 +7,8 @@ use crate::{Method, bisect};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// What a design remembers, and for how long. Time is measured in *new* items, which are items that
-/// the active filter did not contain. So an item that only a frozen filter contains counts as new.
+/// What a design remembers, and for how long. Time is measured in *new* items: items that the
+/// active filter did not contain. An item that only the frozen filter contains counts as new.
 #[derive(Clone, Debug)]
 pub struct Forgetting {
     design: Design,
@@ -71,8 +71,8 @@ impl Forgetting {
     }
 
     /// Returns how long every item is guaranteed to be remembered, as a number of new items. An
-    /// item is remembered while fewer than this number of new items have come after it. The number
-    /// is 0 if an item that ends its own cycle is forgotten immediately.
+    /// item is remembered as long as fewer than this number of new items have come after it. The
+    /// number is 0 if an item that ends its own cycle is forgotten immediately.
     ///
     /// Two phases that keep the trigger remember each item for at least a whole phase, and a phase
     /// has at least `floor(sigma / probes) + 1` items. With

@@ -16,16 +16,16 @@ use crate::{Rate, try_bisect};
 /// that keep the trigger ([`Trigger::Included`](super::Trigger::Included)) can guarantee this.
 /// Whatever the hashes are, two such phases remember an item for at least `floor(sigma / probes)`
 /// further items. If `forgotten` is above 0, it bounds the probability that an item is forgotten,
-/// as computed by [`super::Forgetting::probability`]. One phase forgets a share of about
-/// `items / E[N]`, where N is the length of a cycle. So with one phase, a cycle must have about
-/// `items / forgotten` items. With two phases, each phase needs only slightly more than
+/// as computed by [`Forgetting::probability`](super::Forgetting::probability). One phase forgets a
+/// share of about `items / E[N]`, where N is the length of a cycle. So with one phase, a cycle must
+/// have about `items / forgotten` items. With two phases, each phase needs only slightly more than
 /// `items / (1 + forgotten)` items. These numbers decide whether one or two phases need less
 /// memory.
 ///
 /// The search uses [`min_bits`](super::min_bits). The returned design always satisfies both
-/// conditions, but a slightly smaller design may satisfy them as well. The smaller design may have
-/// another number of probes, or hold a few thousandths fewer items. After about a second, the
-/// search ends and returns the best result so far.
+/// conditions, but may not be the smallest. A slightly smaller design may have another number of
+/// probes, or hold a few thousandths fewer items. After about a second, the search ends and returns
+/// the best result so far.
 ///
 /// ```
 /// use truebloom_math::recycling::{Mode, remember};

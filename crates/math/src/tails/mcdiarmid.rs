@@ -8,7 +8,7 @@
 //! most `k k / m`. Therefore an item changes the rate by at most `k k / m`.
 
 /// The number of set bits after a given number of distinct items. The positions of an item may
-/// depend on each other, if the dependence treats all bits alike.
+/// depend on each other, as long as each bit is equally likely to be set.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fill {
     /// The number of bits, m.
@@ -63,8 +63,8 @@ pub fn covered(bits: u64, probes: u32) -> f64 {
 }
 
 /// Returns a distance d such that the rate of one filter is above its mean by d or more with
-/// probability at most `error`. The same bound holds below the mean. Each position must be uniform
-/// over the bits or over a slice.
+/// probability at most `error`. The same statement holds for rates below the mean. Each position
+/// must be uniform over the bits or over a slice.
 #[must_use]
 pub fn rate_distance(bits: u64, probes: u32, items: u64, error: f64) -> f64 {
     let probes = f64::from(probes);
