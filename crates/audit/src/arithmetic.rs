@@ -64,8 +64,8 @@ impl Arithmetic {
         }
     }
 
-    /// Returns the probability that a key has the same positions as one of `items` items because it
-    /// has the same hash: `1 - (1 - 2^-bits)^items`. Here, `bits` is
+    /// Returns the probability that a key has the same hash, and therefore the same positions, as
+    /// one of `items` items: `1 - (1 - 2^-bits)^items`. Here, `bits` is
     /// [`hash_bits`](Self::hash_bits). For most libraries, this number is fixed, so a larger filter
     /// or more probes do not reduce the probability. In a split-block filter, keys in the same
     /// block have the same positions if 32 bits of their hashes are equal.

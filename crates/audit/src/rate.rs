@@ -10,9 +10,9 @@ use truebloom_math::{Error, Fpr, Method, Rate, Result, Variant};
 /// rate.
 ///
 /// * Slices selected by chunks of a digest: each position of a slice has one of two probabilities.
-///   The rate of a slice is therefore a sum of two terms. The slices are independent. The only
-///   idealisation is the hash. The rate is evaluated in `f64` with a bound on the rounding errors
-///   ([`Method::Validated`]).
+///   The rate of a slice is therefore a sum of two terms. The slices are independent. Only the hash
+///   function is idealised. The rate of the filter is evaluated in `f64` with a bound on the
+///   rounding errors ([`Method::Validated`]).
 /// * Split blocks: the number of items in a block has a binomial distribution. The rate is
 ///   therefore `sum_i (-1)^i C(8, i) (1 - (1 - (31/32)^i) / blocks)^items`. It is computed as a sum
 ///   of positive terms over the number of items per block. The 8 positions in a block come from 32

@@ -79,8 +79,9 @@ pub enum Error {
         /// A rate that is proven to be possible with these bits. If a guarantee was requested, it
         /// is the rate of one filter; otherwise, it is the average rate.
         reachable: f64,
-        /// Whether it is proven that no number of probes reaches the requested rate, not even on
-        /// average. If false, the rate may be possible, but there is no proof that it is.
+        /// Whether it is proven that the average rate is above the requested rate with every number
+        /// of probes. If false, the requested rate may be possible, but there is no proof that it
+        /// is.
         is_impossible: bool,
     },
     /// It is not proven that the scheme reaches the rate within the allowed bits.

@@ -19,10 +19,9 @@ impl Shape {
     ///   width and d is the depth. It follows from Markov's inequality for each row.
     /// * For two ideal hashes, the bound is `((2 / (epsilon w))^d + 2 / (epsilon w^2))^copies`
     ///   (Theorem 9.1 of Kirsch and Mitzenmacher). The proof divides the other items into two
-    ///   groups, and bounds for each group the probability that it causes half of the error. The
-    ///   first group has the same two hashes as the estimated item. An item of the second group
-    ///   collides with the estimated item in at most one row, so the rows are negatively
-    ///   associated.
+    ///   groups. For each group, it bounds the probability of causing half of the error. The first
+    ///   group has the same two hashes as the estimated item. An item of the second group collides
+    ///   with the estimated item in at most one row, so the rows are negatively associated.
     /// * For two pairwise independent hashes, the bound is `(1 / (epsilon w))^copies`. It follows
     ///   from Markov's inequality for one row of each copy, because the copies are independent. The
     ///   probabilities of several rows of one copy cannot be multiplied: the product can be too low

@@ -17,7 +17,7 @@ use crate::{Error, Rate, Result};
 /// The largest number of copies that plans use for a two-hash sketch.
 pub const MAX_COPIES: u32 = 1 << 30;
 
-/// The size of a Count-Min sketch: `copies` times `depth` rows of `width` counters.
+/// The size of a Count-Min sketch: `copies * depth` rows with `width` counters each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     pub(super) rows: Rows,

@@ -46,7 +46,7 @@ pub enum Ground<'a> {
     },
     /// A partitioned filter.
     Sliced {
-        /// The bits and the set bits of each slice.
+        /// For each slice, the number of its bits and the number of its set bits.
         slices: &'a [(u64, u64)],
     },
     /// A filter of any scheme in which an item sets each bit with the same probability.

@@ -12,8 +12,8 @@ use crate::{Result, Variant, try_bisect};
 const WALK_TERMS: f64 = 1e8;
 
 /// Returns the number of items for which `ones` set bits are most likely. If there are several such
-/// numbers, it is the smallest. For a full filter, the likelihood grows with every item, and the
-/// result is `None`.
+/// numbers, the result is the smallest. For a full filter, the likelihood grows with every item,
+/// and the result is `None`.
 ///
 /// For the standard filter, the likelihood of N throws is proportional to `S(N, ones) / bits^N`.
 /// The likelihood is log-concave in N, because these Stirling numbers are complete symmetric

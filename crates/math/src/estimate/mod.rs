@@ -27,8 +27,9 @@ use crate::{Result, Variant};
 
 /// Returns the method-of-moments estimate of the number of distinct items in a standard filter with
 /// `ones` set bits. The estimate is `ln(1 - ones/bits) / (probes ln(1 - 1/bits))`, the number of
-/// items whose mean fill is `ones/bits` (Burns 46, corrected for the standard filter). The result
-/// is `None` for a full filter, because any sufficiently large number of items would fill it.
+/// items at which the mean fill is `ones/bits` (Burns 46, corrected for the standard filter). The
+/// result is `None` for a full filter, because any sufficiently large number of items would fill
+/// it.
 #[must_use]
 pub fn items_from_ones(bits: u64, probes: u32, ones: u64) -> Option<f64> {
     if ones >= bits {

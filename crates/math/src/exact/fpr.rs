@@ -18,7 +18,7 @@ pub enum Method {
     Bound,
     /// The bracket is a confidence interval of a simulation.
     Simulation,
-    /// The value is an approximation, which the text names. The ends of the bracket are proven, but
+    /// The value is an approximation; the text is its name. The ends of the bracket are proven, but
     /// they are far apart, or even 0 and 1.
     Approximation(&'static str),
 }
@@ -84,10 +84,10 @@ impl Fpr {
     /// The rate of a full filter.
     pub const ONE: Fpr = Fpr { value: 1.0, lower: 1.0, upper: 1.0, ln: 0.0, ln_lower: 0.0, ln_upper: 0.0, method: Method::Exact };
 
-    /// Adds an unknown number from 0 to `extra` to the rate, for example the probability of equal
-    /// hashes. The upper ends grow by `extra`, rounded up, and the lower ends stay. If `extra`
-    /// changes the upper end by more than a rounding error, an exact bracket becomes a
-    /// [`Method::Bound`], and its value becomes the upper end.
+    /// Adds an unknown amount to the rate, for example the probability of equal hashes. The amount
+    /// is between 0 and `extra`. The upper ends grow by `extra`, rounded up, and the lower ends
+    /// stay. If `extra` changes the upper end by more than a rounding error, an exact bracket
+    /// becomes a [`Method::Bound`], and its value becomes the upper end.
     ///
     /// ```
     /// use truebloom_math::Variant;
@@ -146,8 +146,9 @@ impl Fpr {
         self.ln = libm::log(self.value).clamp(self.ln_lower, self.ln_upper);
     }
 
-    /// Makes a bracket from the ends of the rate's logarithm, which must be at most 0. `method` is
-    /// the method by which they were obtained. The logarithm of the value is in the middle.
+    /// Makes a bracket from the two ends of a bracket of the rate's logarithm. Both ends must be at
+    /// most 0. `method` is the method by which they were obtained. The logarithm of the value is in
+    /// the middle.
     #[must_use]
     pub fn from_ln(ln_lower: f64, ln_upper: f64, method: Method) -> Fpr {
         let ln = ln_lower + (ln_upper - ln_lower) / 2.0;

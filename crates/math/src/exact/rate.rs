@@ -18,7 +18,7 @@ use core::str::FromStr;
 /// `0.001` are the same number, which is not rounded to an `f64`. Plans compare rates with this
 /// exact number, so a filter with exactly this rate is accepted.
 ///
-/// A `Rate` is made from text (`"0.1%".parse()`), or from an `f64`, which stands for the shortest
+/// A `Rate` is made from text (`"0.1%".parse()`) or from an `f64`. An `f64` stands for the shortest
 /// decimal that rounds to it. A `Rate` holds up to 19 significant digits, and exponents down to
 /// -4000.
 ///

@@ -103,9 +103,9 @@ pub fn partition_constant(bits_per_item: f64, probes: u32) -> f64 {
 /// slice. The coefficient depends only on those divisors r of this number that are below the number
 /// of probes. Let b be the difference between the second hashes of an item and of the query. If b
 /// has order r, the item hits either no query position, or all query positions of one residue class
-/// modulo r. Let `s(r)` be the sum of `q^(k-|A|) - q^k` over all residue classes A modulo r. The
-/// coefficient is `(k^2/c^2) [ sum over r of phi(r) (s(r) - k y q^(k-1)) - curvature / 2
-/// ]`, where the curvature is `k (k-1) y^2 q^(k-2) - k y q^(k-1)`.
+/// modulo r. Let `s(r)` be the sum of `q^(k-|A|) - q^k` over all residue classes A of the k slices
+/// modulo r. The coefficient is `(k^2/c^2) [ sum over r of phi(r) (s(r) - k y q^(k-1)) - curvature
+/// / 2 ]`, where the curvature is `k (k-1) y^2 q^(k-2) - k y q^(k-1)`.
 ///
 /// For a prime number of bits, only the divisor 1 matters, and the result is the same as for
 /// [`partition_constant`]. This takes `k^2` steps.
@@ -150,7 +150,7 @@ pub fn theorem_6_1_printed(bits_per_item: f64, probes: u32) -> f64 {
     load.k * load.k / (load.c * load.c) * ((load.k - 1.0) * load.power(0.0) - load.k * load.power(1.0) + 1.0)
 }
 
-/// Returns `k^5 / (2 c^2)`, the upper bound of Theorems 6.2 and 6.3. It bounds n times the
+/// Returns `k^5 / (2 c^2)`, the upper bound of Theorems 6.2 and 6.3. The value bounds n times the
 /// difference between the rate and its limit. It follows from Lemma 6.1 with `k^3 / 2` or `k^5 / 2`
 /// pairs of events. In all known cases, the difference does not exceed the bound. For usual
 /// filters, the bound is far too high.
@@ -231,9 +231,10 @@ pub fn rate_deviation(bits: u64, items: u64, probes: u32, distance: f64) -> f64 
 
 /// Returns a bound on the probability that the rate R of one filter differs from the limit p by
 /// more than `distance` (Theorem 7.1, corrected). `bias` is `|Pr(F) - p|`, where `Pr(F)` is the
-/// mean rate over seeds. `delta` is the probability of a hit minus `lambda / (n k)`; a negative
-/// `delta` counts as 0. The theorem uses `xi = n k delta (2 lambda + n k delta)` (erratum K6). The
-/// result is 1 if `distance` is at most `bias`.
+/// mean rate over seeds. `delta` is the probability that an item hits a given position, minus
+/// `lambda / (n k)`; a negative `delta` counts as 0. The theorem uses
+/// `xi = n k delta (2 lambda + n k delta)` (erratum K6). The result is 1 if `distance` is at most
+/// `bias`.
 #[must_use]
 pub fn theorem_7_1(items: u64, probes: u32, lambda: f64, delta: f64, bias: f64, distance: f64) -> f64 {
     let (n, excess) = (items as f64, items as f64 * f64::from(probes) * delta.max(0.0));
@@ -247,7 +248,8 @@ pub fn theorem_7_1(items: u64, probes: u32, lambda: f64, delta: f64, bias: f64, 
 /// Returns a bound on the probability that the share of hits among Q new keys differs from the
 /// limit p by more than `distance` (Theorem 7.2, third part). The probability is over filters and
 /// queries. Hoeffding's inequality bounds the probability that the random queries cause more than
-/// half of the distance. [`theorem_7_1`] bounds the probability that the random filter does.
+/// half of the distance. [`theorem_7_1`] bounds the probability that the random filter causes more
+/// than the other half.
 #[must_use]
 pub fn theorem_7_2(queries: u64, items: u64, probes: u32, lambda: f64, delta: f64, bias: f64, distance: f64) -> f64 {
     let of_queries = 2.0 * libm::exp(-(queries as f64) * distance * distance / 2.0);

@@ -84,10 +84,10 @@ impl Layer {
 ///
 /// A new key passes the filter if it passes at least one layer, so the rate is
 /// `1 - prod (1 - (ones_i / m_i)^k_i)`. After a merge, several layers may have the same number, and
-/// therefore the same positions. The joint rate of such layers is not known exactly. It is at least
-/// the largest of their rates, and at most their sum. The number of items that fill a layer is
-/// random. So the rate is exact for given numbers of set bits, but only bounded for a given number
-/// of items.
+/// therefore the same positions. The joint rate of such layers is not known exactly. The joint rate
+/// is at least the largest rate of a single layer, and at most the sum of the rates. The number of
+/// items that fill a layer is random. So the rate is exact for given numbers of set bits, but only
+/// bounded for a given number of items.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layered {
     layers: Vec<Layer>,
@@ -100,7 +100,7 @@ impl Layered {
     /// Creates the law of these layers.
     ///
     /// # Errors
-    /// Fails if there are no layers, or together they have more bits than
+    /// Fails if there are no layers, or if all layers together have more bits than
     /// [`MAX_BITS`](crate::MAX_BITS).
     pub fn new(layers: Vec<Layer>) -> Result<Layered> {
         let bits = layers.iter().try_fold(0u64, |bits, layer| bits.checked_add(layer.bits));

@@ -126,10 +126,10 @@ pub trait Law: sealed::Sealed + Send + Sync {
         Ok(fpr.upper < rate.to_f64())
     }
 
-    /// Returns what equal hashes and correlated positions add to the rate of independent positions
-    /// at this size, as one term for each cause. Every scheme has the term for equal hashes, which
-    /// does not depend on the number of bits. Correlated positions add further terms, which
-    /// decrease as the number of bits grows.
+    /// Returns the amounts that equal hashes and correlated positions add to the rate of
+    /// independent positions at this size. The result has one term for each cause. Every scheme has
+    /// the term for equal hashes, which does not depend on the number of bits. Correlated positions
+    /// add further terms, which decrease as the number of bits grows.
     fn floors(&self, items: u64, hash_bits: u32) -> Vec<Floor> {
         vec![Floor { cause: EQUAL_HASHES, rate: hash_floor(items, hash_bits) }]
     }

@@ -43,8 +43,7 @@ impl PartitionDouble {
     /// ```
     ///
     /// # Errors
-    /// Fails if the number of probes is out of range, or if the total number of bits of all slices
-    /// is.
+    /// Fails if the number of probes, or the total number of bits of all slices, is out of range.
     pub fn new(slice_bits: u64, probes: u32) -> Result<PartitionDouble> {
         check_probes(probes)?;
         match slice_bits.checked_mul(u64::from(probes)) {

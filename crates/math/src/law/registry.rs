@@ -136,16 +136,17 @@ impl SchemeId {
         if self == SchemeId::Blocked { Some(BLOCK_BITS) } else { None }
     }
 
-    /// Returns a number of which the number of bits must be a multiple: the number of bits of a
-    /// block, the number of probes if all slices must be equal, and otherwise 1.
+    /// Returns the unit of the number of bits: the number of bits of a filter must be a multiple of
+    /// this unit. For blocked filters, the unit is the number of bits of a block. If all slices
+    /// must be equal, the unit is the number of probes. For all other schemes, it is 1.
     #[must_use]
     pub fn bits_unit(self, probes: u32) -> u64 {
         let slices = if self == SchemeId::PartitionDouble { probes.max(1).into() } else { 1 };
         self.block_bits().unwrap_or(slices)
     }
 
-    /// Returns the [`Variant`] that this scheme is, or `None` for two-hash schemes and for blocked
-    /// filters.
+    /// Returns the [`Variant`] with the same law as this scheme, or `None` for two-hash schemes and
+    /// for blocked filters.
     #[must_use]
     pub fn variant(self) -> Option<Variant> {
         match self {
@@ -158,7 +159,7 @@ impl SchemeId {
 
     /// Returns whether a plan can guarantee the rate of one filter
     /// ([`Promise::OneFilter`](crate::Promise::OneFilter)), and not only the average over filters.
-    /// For two-hash schemes, no plan can guarantee it, because their positions are correlated.
+    /// The result is false for two-hash schemes, because their positions are correlated.
     #[must_use]
     pub fn has_guarantee(self) -> bool {
         self.variant().is_some() || self == SchemeId::Blocked

@@ -114,8 +114,8 @@ impl Occupancy {
     ///
     /// The result is exact for small filters. For larger filters, the two ends follow from the
     /// exact mean and variance by the inequalities of Bennett and of Berry and Esseen. These ends
-    /// are at most about one standard deviation apart. At large sizes they differ by only a few
-    /// bits, unless p is extreme. [`Occupancy::exact_quantile`] sums the law instead.
+    /// are at most about one standard deviation apart. At large sizes, the two ends are only a few
+    /// bits apart if p is not close to 0 or 1. [`Occupancy::exact_quantile`] sums the law instead.
     ///
     /// ```
     /// use truebloom_math::occupancy::Occupancy;
@@ -125,8 +125,7 @@ impl Occupancy {
     /// ```
     ///
     /// # Errors
-    /// Fails if the probability is not strictly between 0 and 1, or the moments would take too much
-    /// work.
+    /// Fails if `p` is not strictly between 0 and 1, or if the moments would take too much work.
     pub fn quantile(&self, p: f64) -> Result<Quantile> {
         let _work = work::begin();
         check_level(p)?;

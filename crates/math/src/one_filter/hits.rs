@@ -91,7 +91,7 @@ pub fn rate_moments(variant: Variant, bits: u64, items: u64, probes: u32) -> Res
 }
 
 /// Returns the mean and the variance, over filters and keys, of the number of hits among `queries`
-/// new keys (none of them inserted) in one filter with `items` items.
+/// new keys in one filter with `items` items. None of the new keys was inserted.
 ///
 /// The mean and the variance are computed from the exact [`rate_moments`]. With one query, the
 /// variance is that of a single Bernoulli trial at the expected rate.

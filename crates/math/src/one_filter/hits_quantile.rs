@@ -54,7 +54,7 @@ pub struct HitsQuantile {
 /// ```
 ///
 /// # Errors
-/// Fails if a parameter is out of range, or the probability is not strictly between 0 and 1.
+/// Fails if a parameter is out of range, or if `probability` is not strictly between 0 and 1.
 pub fn hits_quantile_bound(variant: Variant, bits: u64, items: u64, probes: u32, queries: u64, probability: f64) -> Result<HitsQuantile> {
     let _work = work::begin();
     variant.check(bits, probes)?;

@@ -26,8 +26,8 @@ pub struct RateQuantile {
     /// The probability c.
     pub confidence: f64,
     /// The c-quantile of the filter's rate R is between the two ends: `P(R <= upper) >= c` and
-    /// `P(R < lower) < c`, both proven. The `value` is the upper end, because that is what a
-    /// guarantee uses.
+    /// `P(R < lower) < c`. Both inequalities are proven. The `value` is the upper end, because a
+    /// guarantee uses this end.
     pub fpr: Fpr,
     /// The number of set bits at the upper end, or `None` if the number of set bits does not
     /// determine the rate.
@@ -53,7 +53,7 @@ pub struct RateQuantile {
 /// ```
 ///
 /// # Errors
-/// Fails if a parameter is out of range, or the confidence is not strictly between 0 and 1.
+/// Fails if a parameter is out of range, or if `confidence` is not strictly between 0 and 1.
 pub fn rate_quantile_bound(variant: Variant, bits: u64, items: u64, probes: u32, confidence: f64) -> Result<RateQuantile> {
     let _work = work::begin();
     variant.check(bits, probes)?;
@@ -111,8 +111,7 @@ fn as_bound(high: Fpr) -> Fpr {
 }
 
 /// Returns a lower bound on the probability that the rate of one filter with `items` items is at
-/// most `rate`. For this bound, the function finds exactly the largest number of set bits at which
-/// the rate is at most `rate`.
+/// most `rate`.
 ///
 /// # Errors
 /// Fails if a parameter is out of range.

@@ -23,7 +23,8 @@ pub enum Approximation {
     /// [`RateBounds::upper`](crate::bounds::RateBounds::upper)).
     Bloom,
     /// L of Burns (64): `E[C(X, k)] / C(m, k)`, where X is the number of set bits after nk single
-    /// throws. It is a lower bound on the standard and the classic rate.
+    /// throws. It is a lower bound on the rate of the standard filter, and on that of the classic
+    /// filter.
     Lower,
 }
 

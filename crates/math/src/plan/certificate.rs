@@ -36,7 +36,7 @@ pub struct Claim {
     /// The width of a key's hash in bits. Equal hashes add at most `items / 2^hash_bits` to the
     /// rate.
     pub hash_bits: u32,
-    /// Whether the claim also says that no smaller filter is enough.
+    /// Whether the claim says that no smaller filter is enough.
     pub smallest: Smallest,
     /// The claimed probability, over the seed, that the rate of one filter is at most p. `None` if
     /// no probability is claimed.

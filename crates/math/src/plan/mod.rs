@@ -70,9 +70,9 @@ impl Plan {
     /// give the number of probes, the best number is used.
     ///
     /// The average rate is proven to be at most the requested rate. With [`Promise::OneFilter`],
-    /// the rate of the individual filter is also proven to be at most the requested rate, with the
-    /// confidence of the target. With [`Promise::Mean`], the plan is also proven to be the
-    /// smallest: one bit less (or one block less, for blocked filters) would not be enough. With
+    /// the rate of the individual filter, too, is proven to be at most the requested rate, with the
+    /// confidence of the target. With [`Promise::Mean`], it is proven that no smaller plan exists:
+    /// one bit less (or one block less, for blocked filters) would not be enough. With
     /// [`Promise::OneFilter`], and for two-hash schemes, the plan is the smallest that the search
     /// found, and a smaller plan may exist. The reason, with [`Promise::OneFilter`], is that the
     /// probability of meeting the rate is not monotone in the number of bits: rounding to whole
@@ -124,7 +124,7 @@ impl Plan {
     }
 
     /// Returns the expected rate of this filter with another number of items. As in
-    /// [`fpr`](Self::fpr), the upper end includes the floor of equal hashes. For two-hash schemes,
+    /// [`fpr`](Self::fpr), the upper end includes the bound on equal hashes. For two-hash schemes,
     /// the result is the proven bracket that planning uses.
     ///
     /// # Errors

@@ -69,8 +69,8 @@ pub struct Target {
     /// Where the positions of a key are. [`Layout::Lines`] and [`Layout::Auto`] require the
     /// standard scheme; [`SchemeId::Blocked`] always has [`Layout::Lines`].
     pub layout: Layout,
-    /// Which rate does not exceed the requested rate: that of the individual filter (the default),
-    /// or only the average over filters.
+    /// The promise: the requested rate is a bound on the rate of the individual filter (the
+    /// default), or only on the average rate over filters.
     pub promise: Promise,
 }
 

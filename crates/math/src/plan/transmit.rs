@@ -33,8 +33,8 @@ impl Plan {
     /// inequality). The result is `None` if the mean fill is not known.
     ///
     /// At a fixed rate, the bound decreases as the number of probes is reduced. For a filter that
-    /// is half full, it is `1.44 n log2(1/p)`. With one probe and `n/p` bits, it is
-    /// `n (log2(1/p) + 1.44)` (Mitzenmacher 2002; Burns 4.3 has the fill).
+    /// is half full, the bound is `1.44 n log2(1/p)`. With one probe and `n/p` bits, the bound is
+    /// `n (log2(1/p) + 1.44)` (Mitzenmacher 2002; the fill is from Burns, section 4.3).
     ///
     /// # Errors
     /// Fails if computing the mean would take too much work, which happens only with hundreds of

@@ -38,10 +38,10 @@ pub struct SizedDesign {
 /// precision is that of double-double arithmetic (pairs of `f64`). If this precision is too low for
 /// a decision, the rate of the design counts as too high, unless the two rates are proven to be
 /// equal. A proof of equality is possible only for a few bits. The search tries every number of
-/// probes with which large filters have a capacity within 3% of the best one. Up to 1,024 bits, it
-/// tries further numbers. There is no proof that the resulting design is the best one. For small
-/// sizes, the search was compared with a search over all numbers of probes. Numbers of items count
-/// as equal if their relative difference is below 1e-11.
+/// probes with which large filters have a capacity within 3% of the best capacity. Up to 1,024
+/// bits, it tries further numbers. There is no proof that the resulting design is the best one. For
+/// small sizes, the search was compared with a search over all numbers of probes. Numbers of items
+/// count as equal if their relative difference is below 1e-11.
 ///
 /// Each number of probes that is tried takes time O(probes x bits), which is 0.2 seconds for a
 /// million bits. Above a hundred thousand hashes (probes x sigma), integrals are tried first, which
@@ -103,11 +103,11 @@ pub fn worst_capacity(bits: u64, rate: &Rate, mode: Mode) -> Result<Option<Sized
 ///
 /// The capacity is not monotone in the number of bits, because sigma and the number of probes are
 /// integers. So after a bisection, the search tries smaller sizes than the one found. Up to 512
-/// bits, it tries all smaller sizes. Up to a hundred thousand bits, it tries 48 smaller sizes, and
-/// above a hundred thousand bits, 12. With two phases, these numbers are the bits of each filter,
-/// so the search tries only even total sizes. Above 256 bits, the search ends early at a size that
-/// holds too few items, if even a sigma that is larger by four would not be enough. For small
-/// filters, the search was compared with a search over all sizes.
+/// bits, it tries all smaller sizes. Up to a hundred thousand bits, it tries 48 smaller sizes;
+/// above a hundred thousand bits, it tries 12 smaller sizes. With two phases, these numbers are the
+/// bits of each filter, so the search tries only even total sizes. Above 256 bits, the search ends
+/// early at a size that holds too few items, if even a sigma that is larger by four would not be
+/// enough. For small filters, the search was compared with a search over all sizes.
 ///
 /// # Errors
 /// Fails as [`capacity()`] does. Also fails if `items` is 0 or less, or above 1e18.

@@ -3,10 +3,10 @@
 //!
 //! A [`Design`] consists of the size of a filter, a recycle threshold and a [`Mode`]. The filter is
 //! emptied when the number of its set bits exceeds the threshold. The mode determines what happens
-//! when the filter is emptied. A *cycle* is the time from one emptying to the next, and *new* items
-//! are those that were not seen since their cycle began. A forgotten item is new when it comes
-//! again. All results of this module assume that the hashes of new items are independent of the
-//! bits that are set.
+//! when the filter is emptied. A *cycle* is the time from one emptying to the next. An item is
+//! *new* if it was not seen before in its cycle. A forgotten item is new when it comes again. All
+//! results of this module assume that the hashes of new items are independent of the bits that are
+//! set.
 //!
 //! | question | answer |
 //! |---|---|

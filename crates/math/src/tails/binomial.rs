@@ -88,8 +88,8 @@ pub fn noticed_factor(trials: u64, rate: f64, alpha: f64) -> f64 {
 }
 
 /// Returns the smallest true probability above `rate` at which a test rejects `rate` with
-/// probability at least 99%. The test is [`two_sided`] at the level `alpha` (in 0..1). The test
-/// also rejects `rate` with probability at least 99% at every larger true probability. The result
+/// probability at least 99%. The test is [`two_sided`] at the level `alpha` (in 0..1). At every
+/// larger true probability, too, the test rejects `rate` with probability at least 99%. The result
 /// is `None` if the test does not reject `rate` even if every trial is a hit. The search bisects
 /// over numbers of hits and then over probabilities.
 #[must_use]
