@@ -1,4 +1,4 @@
-//! Moments of orders up to 1,000, computed in whole numbers whose rounding errors are counted.
+//! Moments of orders up to 1,000, computed in integer arithmetic with counted rounding errors.
 
 use super::{Committees, Occupancy};
 use crate::error::out_of_range;
