@@ -7,12 +7,12 @@ use crate::Size;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Arithmetic {
-    /// `h1 + i h2` modulo 2^64 with the top bit cleared, then modulo the bits (Guava).
+    /// `h1 + i h2` modulo 2^64 with the top bit cleared, then modulo the number of bits (Guava).
     ProgressionOf63Bits,
-    /// `h1 + i h2` modulo 2^64, then modulo the bits (RedisBloom).
+    /// `h1 + i h2` modulo 2^64, then modulo the number of bits (RedisBloom).
     ProgressionOf64Bits,
-    /// `h1 + i h2` as a signed number, then the absolute value of its remainder modulo the bits
-    /// (Cassandra).
+    /// `h1 + i h2` as a signed number. A position is the absolute value of its remainder modulo the
+    /// number of bits (Cassandra).
     SignedProgression,
     /// The first two hashes are `h1` and `h2`. Each later hash is `h1 + i h2` modulo 2^64, then
     /// modulo 2^64 - 59. A position is a hash modulo the number of bits (bloomfilter).
@@ -26,18 +26,19 @@ pub enum Arithmetic {
     /// multiple of the first hash. A position is the high half of the product of a hash and the
     /// number of bits (fastbloom).
     Rotation,
-    /// A linear congruential generator of 128 bits from one word (rbloom).
+    /// The outputs of a 128-bit linear congruential generator that starts from one word (rbloom).
     Congruential,
     /// Each position is a separate 32-bit word modulo the number of bits (BIP37).
     Words32,
     /// Each probe has its own slice. The position in the slice is a chunk of 2, 4 or 8 bytes of the
     /// digest, modulo the number of bits of the slice (pybloom-live).
     SlicesByChunks,
-    /// The high half of a hash selects a block of 256 bits, which has 8 words. For each of these
-    /// words, the product of the low half and an odd constant selects one bit (Parquet).
+    /// The high half of a hash selects a block of 256 bits, which has 8 words. In each of these
+    /// words, the product of the low half of the hash and an odd constant selects one bit
+    /// (Parquet).
     SplitBlock,
-    /// Independent positions from 128 bits (truebloom). Tests compare the positions of truebloom's
-    /// standard scheme with independent positions.
+    /// Independent positions, computed from a hash of 128 bits (truebloom). Tests compare the
+    /// positions of truebloom's standard scheme with independent positions.
     Independent,
 }
 
@@ -63,8 +64,8 @@ impl Arithmetic {
         }
     }
 
-    /// Returns the probability that a key has the same positions as one of `items` items because it
-    /// has the same hash: `1 - (1 - 2^-bits)^items`. Here, `bits` is
+    /// Returns the probability that a key has the same hash, and therefore the same positions, as
+    /// one of `items` items: `1 - (1 - 2^-bits)^items`. Here, `bits` is
     /// [`hash_bits`](Self::hash_bits). For most libraries, this number is fixed, so a larger filter
     /// or more probes do not reduce the probability. In a split-block filter, keys in the same
     /// block have the same positions if 32 bits of their hashes are equal.

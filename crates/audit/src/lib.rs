@@ -51,8 +51,7 @@ pub struct Profile {
     pub sizing: &'static str,
     /// How positions are computed.
     pub scheme: &'static str,
-    /// A remark on the sizes at which the library's filters have the requested rate, and the sizes
-    /// at which they do not.
+    /// A remark that says at which sizes the library's filters have the requested rate.
     pub remark: &'static str,
     /// The arithmetic that computes the positions.
     pub arithmetic: Arithmetic,

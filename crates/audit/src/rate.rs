@@ -10,9 +10,9 @@ use truebloom_math::{Error, Fpr, Method, Rate, Result, Variant};
 /// rate.
 ///
 /// * Slices selected by chunks of a digest: each position of a slice has one of two probabilities.
-///   The rate of a slice is therefore a sum of two terms. The slices are independent. The only
-///   idealisation is the hash. The rate is evaluated in `f64` with a bound on the rounding errors
-///   ([`Method::Validated`]).
+///   The rate of a slice is therefore a sum of two terms. The slices are independent. Only the hash
+///   function is idealised. The rate of the filter is evaluated in `f64` with a bound on the
+///   rounding errors ([`Method::Validated`]).
 /// * Split blocks: the number of items in a block has a binomial distribution. The rate is
 ///   therefore `sum_i (-1)^i C(8, i) (1 - (1 - (31/32)^i) / blocks)^items`. It is computed as a sum
 ///   of positive terms over the number of items per block. The 8 positions in a block come from 32
@@ -26,14 +26,12 @@ use truebloom_math::{Error, Fpr, Method, Rate, Result, Variant};
 ///   the reduction modulo 2^64 breaks progressions. For 28,800 bits, 20 probes and 1,000 items, the
 ///   formula for double hashing would give six times the real rate.
 /// * There is no formula for powers of DCSO's multiplier. The multiplier is -1469 modulo 2^64. This
-///   multiplier is so small that, given one position, only about a thousand values are possible for
-///   the next. With 958 bits, the rate is 8% higher than with independent positions. Above about
-///   10,000 bits, the difference is not visible.
+///   multiplier is so small that only about a thousand positions can follow a given position. With
+///   958 bits, the rate is 8% higher than with independent positions. Above about 10,000 bits, the
+///   difference is not visible.
 ///
 /// Every rate includes the probability that a key has the same hash as an item
-/// ([`Arithmetic::hash_floor`]). A key with the same hash as an item always passes; the formula
-/// gives the probability that another key passes. The formula for chunks of a digest already
-/// includes the probability of equal hashes.
+/// ([`Arithmetic::hash_floor`]), because such a key always passes.
 ///
 /// Fails if the numbers are out of range, or if the computation would take too long.
 pub fn rate(profile: &Profile, size: Size, items: u64) -> Result<Option<Fpr>> {
@@ -60,9 +58,9 @@ pub fn rate(profile: &Profile, size: Size, items: u64) -> Result<Option<Fpr>> {
 
 /// Returns the share of a library's filters whose own rate is at most `asked`. The share is a
 /// probability over seeds or keys, and the result is a lower bound on it. The bound is computed
-/// from the distribution of the number of set bits for independent positions. It accounts for equal
-/// hashes. If the distribution can be summed within half a second, the bound is within 1e-9 of the
-/// share. Otherwise, the result is computed from bounds on the tails of the distribution.
+/// from the distribution of the number of set bits for independent positions. The bound includes
+/// equal hashes. If the distribution can be summed within half a second, the bound is within 1e-9
+/// of the share. Otherwise, the result is computed from bounds on the tails of the distribution.
 ///
 /// The average rate does not determine this share. If the average is equal to the requested rate,
 /// about half of the filters exceed the requested rate. Returns `None` if positions are not
@@ -94,8 +92,8 @@ pub fn share(profile: &Profile, size: Size, items: u64, asked: &Rate) -> Result<
     Ok(Some(fill.cdf(most)?.lower))
 }
 
-/// Returns the exact rate of a filter of this size with independent positions. With a perfect
-/// scheme, a library's filter of this size would have this rate.
+/// Returns the exact rate of a filter of this size with independent positions. A library's filter
+/// of this size would have this rate if its positions were independent.
 pub fn ideal(size: Size, items: u64) -> Result<Fpr> {
     if size.probes == 0 {
         return Ok(Fpr::ONE);

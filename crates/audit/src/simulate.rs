@@ -8,7 +8,7 @@ use truebloom_math::{Error, Result};
 /// positions are computed as the profile describes, from independent uniform words instead of
 /// hashes.
 ///
-/// The interval is for the expected rate, over filters. The words come from SplitMix64, started at
+/// The interval is for the expected rate over filters. The words come from SplitMix64 with this
 /// `seed`, so that a result can be repeated. Time: some ten nanoseconds per query, and
 /// `items * probes` steps per filter.
 ///

@@ -13,7 +13,7 @@ use core::fmt;
 pub enum Error {
     /// A parameter is outside its range.
     OutOfRange {
-        /// The name of the parameter, in the terms of the field: bits, items, probes, ones.
+        /// The name of the parameter, such as `bits`, `items`, `probes` or `ones`.
         name: &'static str,
         /// The value that was given.
         found: String,
@@ -33,7 +33,7 @@ pub enum Error {
         /// The part of the claim that could not be certified.
         claim: &'static str,
     },
-    /// More of these four quantities must be given: items, rate, bits and probes.
+    /// The target gives too few of these four quantities: items, rate, bits and probes.
     Underdetermined {
         /// The quantities that were given.
         given: &'static str,
@@ -48,7 +48,8 @@ pub enum Error {
         items: u64,
         /// The width of the hash in bits.
         hash_bits: u32,
-        /// The floor `items / 2^hash_bits`.
+        /// The bound on equal hashes, `items / 2^hash_bits`. A rate can be reached only if it is
+        /// above this bound.
         reachable: f64,
     },
     /// The rate needs more memory than is allowed.
@@ -57,9 +58,10 @@ pub enum Error {
         asked: Rate,
         /// The number of items.
         items: u64,
-        /// The number of bits that the rate needs, or `None` if it is above [`crate::MAX_BITS`].
+        /// The number of bits that the rate needs, or `None` if it is above
+        /// [`MAX_BITS`](crate::MAX_BITS).
         needed: Option<u64>,
-        /// The number of bits allowed.
+        /// The largest number of bits that is allowed.
         allowed: u64,
         /// An upper bound on the smallest rate that is possible with the allowed bits.
         reachable: f64,
@@ -74,11 +76,12 @@ pub enum Error {
         bits: u64,
         /// The number of probes with the smallest average rate.
         probes: u32,
-        /// A rate that is proven to be possible with these bits. It is the rate of one filter if a
-        /// guarantee was requested, and otherwise the average rate.
+        /// A rate that is proven to be possible with these bits. If a guarantee was requested, it
+        /// is the rate of one filter; otherwise, it is the average rate.
         reachable: f64,
-        /// Whether it is proven that no number of probes reaches the requested rate, not even on
-        /// average. If false, the rate may be possible, but there is no proof that it is.
+        /// Whether it is proven that the average rate is above the requested rate with every number
+        /// of probes. If false, the requested rate may be possible, but there is no proof that it
+        /// is.
         is_impossible: bool,
     },
     /// It is not proven that the scheme reaches the rate within the allowed bits.
@@ -89,15 +92,15 @@ pub enum Error {
         asked: Rate,
         /// The number of items.
         items: u64,
-        /// The number of bits allowed.
+        /// The largest number of bits that is allowed.
         allowed: u64,
         /// An upper bound on the rate of the scheme, with about the allowed number of bits.
         reachable: f64,
         /// A scheme that reaches the rate.
         alternative: String,
     },
-    /// A guarantee for one filter was requested, but no bound is proven on how much the scheme's
-    /// rates vary over seeds.
+    /// A guarantee for one filter was requested, but this scheme has no proven bound on how much
+    /// the rate varies over seeds.
     NoGuarantee {
         /// The scheme.
         scheme: SchemeId,
@@ -106,7 +109,7 @@ pub enum Error {
     TooCostly {
         /// The number of probes.
         probes: u32,
-        /// The precision that would be needed, in digits.
+        /// The precision that would be needed, in binary digits.
         digits: u64,
     },
     /// An answer would take too many steps.
@@ -115,7 +118,7 @@ pub enum Error {
         what: &'static str,
         /// The number of steps it would take.
         steps: f64,
-        /// The number of steps allowed.
+        /// The largest number of steps that is allowed.
         allowed: f64,
     },
     /// Computing the distribution of the number of set bits would take too much time or memory.

@@ -110,9 +110,9 @@ impl Growth {
     /// # Errors
     /// Fails if the rate is below 1e-13, if `first` is out of range, or if the ratio is above 10^9
     /// or too low. A ratio is too low if more than 100 layers would be needed to grow to 10^6 times
-    /// the first size. A ratio is also too low if layers would shrink before they have 2^62 bits
-    /// together. Layers can shrink because each layer needs more bits per item than the previous
-    /// one.
+    /// the first size. A ratio is also too low if layers would shrink before all layers together
+    /// have 2^62 bits. Layers can shrink because each layer needs more bits per item than the
+    /// previous one.
     pub fn with_ratio(rate: Rate, first: u64, ratio: f64) -> Result<Growth> {
         if rate.to_f64() < LEAST_RATE {
             return out_of_range(
@@ -150,9 +150,9 @@ impl Growth {
     }
 
     /// Returns the largest ratio of the memory of all layers to that of a single filter for the
-    /// same number of items. The memory reaches this ratio when a layer is opened. The ratio is
-    /// computed with the formula `items log2(1/rate)` for the memory. Small layers are larger than
-    /// this formula says, because sizes are rounded to whole bits.
+    /// same number of items. The memory reaches this ratio when a layer is opened. The ratio
+    /// assumes that memory is proportional to `items log2(1/rate)`. Small layers need more memory
+    /// than this assumption says, because sizes are rounded up to whole 64-bit words.
     #[must_use]
     pub fn ratio(&self) -> f64 {
         self.ratio
@@ -165,7 +165,7 @@ impl Growth {
         SLOWNESS / (above * (above + 1.0))
     }
 
-    /// Returns the total share of this layer and all later ones.
+    /// Returns the sum of the shares of this layer and all later layers.
     #[must_use]
     pub fn share_from(layer: u64) -> f64 {
         SLOWNESS / (SLOWNESS + layer as f64)
@@ -225,8 +225,8 @@ impl Growth {
     }
 
     /// Returns the plan of the layer with this number, counted from 0. The layer has the smallest
-    /// number of words with which it holds its items on average, without exceeding its share of the
-    /// rate. This takes about 100 microseconds.
+    /// whole number of 64-bit words with which its expected rate, at its number of items, is at
+    /// most its share of the rate. This takes about 100 microseconds.
     ///
     /// # Errors
     /// Fails if the layer would have more than [`MAX_BITS`] bits.

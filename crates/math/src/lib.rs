@@ -1,39 +1,40 @@
 //! Exact false-positive rates and plans for Bloom filters, with proven brackets.
 //!
-//! The crate does not build filters. It computes the rate for given bits, items and probes, and the
-//! smallest filter whose rate is at most a requested rate. It also has statistical tests that
-//! compare a measured filter with its law. The crate `truebloom` builds filters that follow these
-//! laws.
+//! The crate computes the rate for given numbers of bits, items and probes, and the smallest filter
+//! whose rate is at most a requested rate. Statistical tests compare measurements of a filter with
+//! its *law* (its probability model). This crate does not build filters: the crate `truebloom`
+//! builds filters that follow these laws.
 //!
 //! | question | answer |
 //! |---|---|
 //! | what rate does this filter have? | [`Variant::fpr`], or a [`Law`] for more |
 //! | how many bits does this rate need? how many items fit? | [`Plan::new`], [`min_bits`], [`max_items`] |
 //! | which number of probes is best? | [`optimal_probes`] |
-//! | how large is a filter when it is sent, and which filter is smaller? | [`entropy_bits`], [`Plan::transmitted_bits`], [`Plan::for_transmission`] |
+//! | how large is a compressed filter, and which plan makes it smaller? | [`entropy_bits`], [`Plan::transmitted_bits`], [`Plan::for_transmission`] |
 //! | which rate does one filter not exceed, with a given probability? | [`rate_quantile_bound`], [`Promise::OneFilter`] |
 //! | which schemes are there? | [`SchemeId`] |
 //! | how many hits do new keys have? | [`false_positives`], [`hits_quantile_bound`] |
-//! | how close are two hashes to independent ones? | [`law::Double`], [`law::PartitionDouble`], [`convergence`] |
+//! | how close are two-hash schemes to independent positions? | [`law::Double`], [`law::PartitionDouble`], [`convergence`] |
 //! | what are the rates of unions and intersections? | [`sets`] |
 //! | how efficient can a filter be? | [`efficiency()`], [`peak_efficiency`], [`max_efficiency`], [`crossover`] |
-//! | how many bits does a filter have, given those that are set? | [`estimate_bits()`], [`bits_interval()`] |
-//! | how do filters grow? | [`growth`], [`law::Layered`] |
-//! | how do filters work that are emptied when full, and so forget keys? | [`recycling`] |
+//! | how many bits does a filter have in total, if the number of set bits is known? | [`estimate_bits()`], [`bits_interval()`] |
+//! | how large are the layers of a filter that grows? | [`growth`], [`law::Layered`] |
+//! | what are the rates of filters that are emptied when they are full? | [`recycling`] |
 //! | what do the papers' formulas say? | [`Approximation`], [`bounds`] |
 //! | how large must a Count-Min sketch be, and how wrong can it be? | [`count_min`] |
 //! | does this measurement agree with the law? | [`binomial`], [`Fill`], [`mcdiarmid`] |
-//! | how many distinct keys was a filter asked about? | [`distinct`] |
+//! | how many distinct keys were looked up in a filter? | [`distinct`] |
 //!
-//! Rates are [`Fpr`]: a value between two ends that are proven to enclose the true rate. For exact
-//! rates, the ends are at most two `f64` apart. In floating point, the textbook formula and the
-//! sums and recursions of the papers lose some or all digits. So rates are computed in whole
-//! numbers whose rounding errors are counted (module [`law`]).
+//! A rate is an [`Fpr`]: a value between two ends that are proven to enclose the true rate. For
+//! exact rates, the ends are at most two units in the last place apart. In floating point, the
+//! textbook formula and the sums and recursions of the papers lose some or all digits. Therefore,
+//! this crate computes rates in integer arithmetic, with a bound on every rounding error (module
+//! [`law`]).
 //!
-//! No call takes more than about a second, with any arguments, except simulations, which take as
-//! many steps as requested. If the exact answer would take longer, the call returns a wider
-//! bracket, which is marked as such, or an error. Work is counted in steps, so the same arguments
-//! give the same answer on every machine.
+//! Whatever the arguments are, a call takes at most about a second, or a few seconds where the
+//! documentation says so. Simulations take as many steps as requested. If the exact answer would
+//! take longer, the call returns an error, or a wider bracket with another [`Method`]. The limit is
+//! a number of steps, not a time, so the same arguments give the same answer on every machine.
 //!
 //! ```
 //! use truebloom_math::{Plan, Target};

@@ -13,7 +13,7 @@ pub enum Scale {
     Log,
 }
 
-/// An axis of a [`crate::Chart`].
+/// An axis of a [`Chart`](crate::Chart).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
     pub(crate) label: String,

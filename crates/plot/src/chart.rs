@@ -34,7 +34,7 @@ impl Chart {
         Chart { note: note.into(), ..self }
     }
 
-    /// Adds a series; bands are drawn below everything else.
+    /// Adds a series. Bands and bars are drawn behind all other series.
     #[must_use]
     pub fn with(mut self, series: Series) -> Chart {
         self.series.push(series);
@@ -48,7 +48,7 @@ impl Chart {
         self
     }
 
-    /// Adds a line across the chart.
+    /// Adds a reference line across the chart, with a text.
     #[must_use]
     pub fn marked(mut self, mark: Mark) -> Chart {
         self.marks.push(mark);

@@ -29,14 +29,14 @@ pub enum Error {
 /// before they overwrite a file.
 pub const MARK: &str = "data-by=\"truebloom-plot\"";
 
-/// Returns the style sheet for a page of embedded charts that were [stripped of their
-/// own](without_style). The style sheet sets the colours of the charts on a dark page.
+/// Returns the style sheet for a page that embeds charts. Remove the charts' own style sheets with
+/// [`without_style`]. The style sheet sets the colours of the charts on a dark page.
 #[must_use]
 pub fn page_style() -> String {
     colour::dark_rules(&colour::all())
 }
 
-/// Returns a chart's document without its style sheet, for a page that contains [`page_style`].
+/// Returns a chart's SVG document without its style sheet, for a page that contains [`page_style`].
 #[must_use]
 pub fn without_style(svg: &str) -> String {
     match (svg.split_once("<style>"), svg.split_once("</style>")) {

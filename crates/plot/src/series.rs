@@ -69,7 +69,7 @@ impl Series {
     }
 
     /// Sets the colour by its number, so that related series can have the same colour. By default,
-    /// series are coloured in their order.
+    /// a series has the number of its place in the chart.
     #[must_use]
     pub fn coloured(self, number: usize) -> Series {
         Series { colour: Some(number), ..self }

@@ -12,17 +12,19 @@ use alloc::vec;
 
 impl Shape {
     /// Returns a proven upper bound on the probability that an estimate is too high by `epsilon` N
-    /// or more. The returned bracket contains the bound. The probability itself can be lower.
+    /// or more, where N is the sum of the stream. The result is a bracket of the bound, not of the
+    /// probability, which can be lower.
     ///
-    /// * For independent rows of either family, the bound is `(1 / (epsilon w))^d`, by Markov's
-    ///   inequality in every row.
-    /// * For two ideal hashes it is `((2 / (epsilon w))^d + 2 / (epsilon w^2))^copies`, by Theorem
-    ///   9.1. Items with the same two hashes as the estimated item may cause half of the error, and
-    ///   all other items the other half. Each of the other items collides with the estimated item
-    ///   in at most one row, so the rows are negatively associated.
-    /// * For two pairwise independent hashes it is `(1 / (epsilon w))^copies`. The bound applies
-    ///   Markov's inequality to one row of each copy, and the copies are independent. The rows of
-    ///   one copy cannot be combined, because the product of their probabilities can be too low
+    /// * For independent rows of either family, the bound is `(1 / (epsilon w))^d`, where w is the
+    ///   width and d is the depth. It follows from Markov's inequality for each row.
+    /// * For two ideal hashes, the bound is `((2 / (epsilon w))^d + 2 / (epsilon w^2))^copies`
+    ///   (Theorem 9.1 of Kirsch and Mitzenmacher). The proof divides the other items into two
+    ///   groups. For each group, it bounds the probability of causing half of the error. The first
+    ///   group has the same two hashes as the estimated item. An item of the second group collides
+    ///   with the estimated item in at most one row, so the rows are negatively associated.
+    /// * For two pairwise independent hashes, the bound is `(1 / (epsilon w))^copies`. It follows
+    ///   from Markov's inequality for one row of each copy, because the copies are independent. The
+    ///   probabilities of several rows of one copy cannot be multiplied: the product can be too low
     ///   (erratum K14).
     ///
     /// # Errors
@@ -72,7 +74,7 @@ impl Shape {
     /// Returns the smallest proven error bound v: in a stream with sum `total`, an estimate exceeds
     /// the true count by more than v with probability at most `delta`. Counts are integers, so an
     /// estimate that is too high by more than v is too high by at least v + 1. The result is at
-    /// most `total`, since no estimate is too high by more than that. This takes a few
+    /// most `total`, because no estimate is too high by more than `total`. This takes a few
     /// microseconds.
     #[must_use]
     pub fn error_bound(&self, total: u64, family: Family, delta: &Rate) -> u64 {

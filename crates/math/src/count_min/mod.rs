@@ -1,11 +1,11 @@
 //! Count-Min sketches: the size for a given error and probability, and proven bounds on the
 //! estimates.
 //!
-//! A sketch has `depth` rows of `width` counters, in each of `copies` copies. An item adds its
-//! count to one counter of every row, and its estimate is the smallest of its counters. The
-//! estimate is never below the item's count. The estimate exceeds this count by the amount that
-//! other items added to the smallest counter. All bounds are for one item that was chosen without
-//! knowing the hashes, in a stream of non-negative counts with sum N.
+//! A sketch consists of `copies` copies. Each copy has `depth` rows of `width` counters. An item
+//! adds its count to one counter of every row, and its estimate is the smallest of its counters.
+//! The estimate is never below the item's count. The excess is the amount that other items added to
+//! the smallest counter. All bounds are for one item that was chosen without knowing the hashes, in
+//! a stream of non-negative counts with sum N.
 //!
 //! The results follow section 9 of Kirsch and Mitzenmacher, with the corrections K12 to K15 of
 //! docs/ERRATA.md.
@@ -36,9 +36,10 @@ use core::fmt;
 /// The method by which the rows of a sketch get their hashes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rows {
-    /// Every row has its own hash function: the classic sketch of Cormode and Muthukrishnan.
+    /// Every row has its own hash function, as in the classic sketch of Cormode and Muthukrishnan.
     Independent,
-    /// Row j uses `h1 + j h2` modulo a prime width, from two hash functions per copy.
+    /// Row j uses `h1 + j h2` modulo the width, which is a prime. Each copy has its own hash
+    /// functions h1 and h2.
     TwoHash,
 }
 

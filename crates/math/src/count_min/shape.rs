@@ -17,7 +17,7 @@ use crate::{Error, Rate, Result};
 /// The largest number of copies that plans use for a two-hash sketch.
 pub const MAX_COPIES: u32 = 1 << 30;
 
-/// The size of a Count-Min sketch: `copies` times `depth` rows of `width` counters.
+/// The size of a Count-Min sketch: `copies * depth` rows with `width` counters each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     pub(super) rows: Rows,
@@ -27,13 +27,13 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// Creates the shape of a sketch from its numbers of counters, rows and copies.
+    /// Creates the shape of a sketch with `copies` copies of `depth` rows of `width` counters.
     ///
     /// # Errors
     /// Fails if the width, the depth or the number of copies is 0. For independent rows, fails if
     /// there is more than one copy: use more rows instead. For two hashes, fails if the width is
-    /// not a prime. Also fails if the width is less than the depth, because two rows would then use
-    /// the same hash function.
+    /// not a prime, or is less than the depth. With a smaller width, two rows would use the same
+    /// hash function.
     pub fn new(rows: Rows, width: u64, depth: u32, copies: u32) -> Result<Shape> {
         if width == 0 {
             return out_of_range("width", width, "at least 1");
@@ -54,12 +54,12 @@ impl Shape {
     /// `1 - delta`, where N is the sum of the stream.
     ///
     /// For independent rows, the width is `ceil(e / epsilon)` and the depth is
-    /// `ceil(ln(1 / delta))`. For two hashes, the width is the smallest prime of at least
+    /// `ceil(ln(1 / delta))`. For two hashes, the width is the smallest prime that is at least
     /// `2e / epsilon`. The depth is `max(1, ceil(ln(1 / (epsilon (1 - 1/(2e^2))))))`. The number of
     /// copies is the smallest c with `epsilon^c <= delta`. These formulas are evaluated exactly,
-    /// with the decimal values of `epsilon` and `delta` as written. The sizes are those of the
-    /// papers. The error and its probability are proven for independent rows of either family, and
-    /// for two hashes of the ideal family (see [`failure_bound`](Shape::failure_bound)).
+    /// with the decimal values of `epsilon` and `delta` as written. The error and its probability
+    /// are proven for independent rows of either family, and for two hashes of the ideal family
+    /// (see [`failure_bound`](Shape::failure_bound)).
     ///
     /// # Errors
     /// Fails if a row would need more counters than a `u64` can count, which happens if `epsilon`
@@ -121,10 +121,10 @@ impl Shape {
         }
     }
 
-    /// Returns the smallest number of copies with a proven error bound. With this bound, an
-    /// estimate is too high by `epsilon` N or more with probability at most `delta`. The result is
-    /// `None` if [`MAX_COPIES`] are not enough. For [`Family::Pairwise`] and two hashes per copy,
-    /// the result is larger than the number of copies that [`for_error`](Shape::for_error) uses.
+    /// Returns the smallest number of copies for which it is proven that an estimate is too high by
+    /// `epsilon` N or more with probability at most `delta`. The result is `None` if [`MAX_COPIES`]
+    /// copies are not enough. For [`Family::Pairwise`] and two hashes per copy, the result is
+    /// larger than the number of copies that [`for_error`](Shape::for_error) uses.
     ///
     /// # Errors
     /// Fails as [`for_error`](Self::for_error) does.

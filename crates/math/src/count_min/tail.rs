@@ -25,8 +25,8 @@ use crate::{Rate, Result, error::out_of_range};
 use alloc::format;
 
 impl Shape {
-    /// Returns an upper bound on the logarithm of the probability that the other items added at
-    /// least v to all counters of an item. The item must be chosen without knowing the hashes.
+    /// Returns an upper bound on the logarithm of a probability: that other items added at least v
+    /// to each counter of a given item. The item must be chosen without knowing the hashes.
     /// `at_least[j]` is the number of counters of row j that are at least v. The bound is for
     /// hashes of the ideal family.
     ///

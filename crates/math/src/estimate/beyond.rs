@@ -10,14 +10,15 @@
 //! of A, of B and of their union, would each include the variation that the three fills have in
 //! common.
 //!
-//! The number of bits that are in A or hit by d items follows a law of [`crate::occupancy`]. In
-//! this law, the set bits of A count as one more committee (a set of different bits). The number is
-//! a sum of independent Bernoulli variables. The law is summed if this takes little enough work,
-//! and otherwise bounded by the inequalities of Bennett and of Berry and Esseen. For a sliced
-//! filter, the number is a sum over slices, which is also a sum of independent Bernoulli variables.
-//! With two hashes or in blocks, positions depend on each other. In this case, the number of
-//! positions that are hit is a function of independent items, each of which changes it by at most
-//! k. McDiarmid's inequality applies, with the mean or with bounds on the mean.
+//! The number of bits that are in A or hit by d items follows a law of
+//! [`occupancy`](crate::occupancy). In this law, the set bits of A count as one more committee (a
+//! set of different bits). The number is a sum of independent Bernoulli variables. The law is
+//! summed if this takes little enough work, and otherwise bounded by the inequalities of Bennett
+//! and of Berry and Esseen. For a sliced filter, the number is a sum over slices, which is also a
+//! sum of independent Bernoulli variables. With two hashes or in blocks, positions depend on each
+//! other. In this case, the number of positions that are hit is a function of independent items,
+//! each of which changes it by at most k. McDiarmid's inequality applies, with the mean or with
+//! bounds on the mean.
 
 use super::interval::{MOST, Search, first, weaker};
 use super::{ItemsEstimate, check};
@@ -45,10 +46,10 @@ pub enum Ground<'a> {
     },
     /// A partitioned filter.
     Sliced {
-        /// The bits and the set bits of each slice.
+        /// For each slice, the number of its bits and the number of its set bits.
         slices: &'a [(u64, u64)],
     },
-    /// A filter of any scheme in which an item is equally likely to set every bit.
+    /// A filter of any scheme in which an item sets each bit with the same probability.
     Tied {
         /// The number of bits, m.
         bits: u64,
@@ -165,18 +166,19 @@ fn sliced(slices: &[(u64, u64)], items: u64, more: u64) -> Result<(f64, f64)> {
     Ok((upper(Tail::AtLeast(ones + more)), upper(Tail::AtMost(ones + more))))
 }
 
-/// Estimates the number of items that are not in a filter from the number of additional bits that
-/// they set. The interval covers the true number with probability at least `confidence` (between 0
-/// and 1), over all seeds that give the filter these bits. This coverage holds for every true
-/// number and for every content of the filter.
+/// Estimates the number of items that are missing from a filter. The estimate is computed from the
+/// number of additional bits that these items would set. The interval covers the true number with
+/// probability at least `confidence` (between 0 and 1), over all seeds that give the filter these
+/// bits. This coverage holds for every true number and for every content of the filter.
 ///
 /// This function can estimate how many items a filter B holds that a filter A does not hold. For
 /// this estimate, `ground` is A, and `more` is the number of bits that are set in B but not in A.
-/// The two filters must have the same bits, probes and seed.
+/// The two filters must have the same size, the same number of probes and the same seed.
 ///
-/// The method is equal-tailed inversion; [`super::items_interval`] is a special case. The `method`
-/// of the result is [`Method::Exact`] if the law was summed. If proven inequalities replaced the
-/// sum, the method is [`Method::Bound`], and the interval may be longer, but not shorter.
+/// The interval is found by equal-tailed inversion. For an empty filter, it is the interval of
+/// [`items_interval`](super::items_interval). The `method` of the result is [`Method::Exact`] if
+/// the law was summed. If proven inequalities replaced the sum, the method is [`Method::Bound`],
+/// and the interval may be longer than with the sum, but not shorter.
 ///
 /// This takes at most a few hundredths of a second.
 ///
@@ -190,8 +192,8 @@ fn sliced(slices: &[(u64, u64)], items: u64, more: u64) -> Result<(f64, f64)> {
 /// ```
 ///
 /// # Errors
-/// Fails if parameters are out of range, if `more` exceeds the number of unset bits, or if the
-/// confidence is not between 0 and 1.
+/// Fails if a parameter is out of range, if `more` exceeds the number of unset bits, or if
+/// `confidence` is not between 0 and 1.
 pub fn items_beyond(ground: &Ground<'_>, probes: u32, more: u64, confidence: f64) -> Result<ItemsEstimate> {
     let _work = work::begin();
     ground.check(probes)?;

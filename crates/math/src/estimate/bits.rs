@@ -29,17 +29,16 @@ const MAX_STEPS: f64 = 1e8;
 ///
 /// Let x be the number of set bits. For the classic filter, the estimate is `x + x W(x-1) / W(x)`
 /// (Burns 47), where `W(x)` is the number of ways in which n items of k distinct bits can cover x
-/// bits. For the standard filter, the estimate is `x + S(nk, x-1) / S(nk, x)` (Burns 48), with
-/// Stirling numbers S of the second kind. The paper prints (48) as two cases, which are both equal
-/// to `S(nk+1, x) / S(nk, x)`. Both estimates are unbiased only if the true number of bits is at
-/// most `items * probes`. Otherwise the bias is of order `C(m, nk+1)`, and no unbiased estimator
-/// exists. For any function of x, the mean times the number of outcomes is a polynomial in m, and
-/// its degree is too low for an unbiased estimator. The partitioned filter is not supported.
+/// given bits. For the standard filter, the estimate is `x + S(nk, x-1) / S(nk, x)` (Burns 48),
+/// with Stirling numbers S of the second kind. The paper prints (48) as two cases, which are both
+/// equal to `S(nk+1, x) / S(nk, x)`. Both estimates are unbiased only if the true number of bits is
+/// at most `items * probes`. Otherwise, the bias is of order `C(m, nk+1)`, and no unbiased
+/// estimator exists. The partitioned filter is not supported.
 ///
-/// The estimate is computed by recurrences of positive terms, so no digits cancel. Exponents are
-/// stored separately, so no number underflows. The relative error is at most `relative_error`,
-/// which is obtained by counting the rounded operations. This takes `items * ones * probes` steps,
-/// at most 10^8.
+/// The estimate is computed by recurrences of positive terms, so no digits cancel and no number
+/// underflows. The result contains a bound on the relative error, `relative_error`, which is
+/// obtained by counting the rounded operations. This takes `items * ones * probes` steps, at most
+/// 10^8.
 ///
 /// ```
 /// use truebloom_math::{Variant, estimate_bits};

@@ -21,33 +21,34 @@ const TAIL: Effort = Effort { walk: 1e7, contours: 5_000 };
 pub struct BitsInterval {
     /// The smallest number of bits in the interval.
     pub lower: u64,
-    /// The largest number of bits in the interval, or `None` if it exceeds 2^62. The value is also
-    /// `None` if `ones` equals items x probes, because no number of bits is too large if no two
-    /// probes coincided.
+    /// The largest number of bits in the interval, or `None` if it exceeds 2^62. It is also `None`
+    /// if `ones` equals `items * probes`: then no two probes coincided, and a filter of any larger
+    /// size is possible.
     pub upper: Option<u64>,
     /// The method by which the ends were computed. [`Method::Exact`] and [`Method::Validated`] mean
-    /// the same as for a [`Probability`]. With [`Method::Bound`], at least one end is a bound by a
-    /// proven inequality, and the interval is slightly longer than an exact one.
+    /// the same as for a [`Probability`]. [`Method::Bound`] means that at least one end was
+    /// computed by a proven inequality instead of the exact law. The interval is then slightly
+    /// longer than an exact one.
     pub method: Method,
 }
 
 /// Returns an interval that covers the number of bits of a filter with probability at least
-/// `confidence` (between 0 and 1). It is computed from the filter's items, probes and set bits.
-/// [`crate::estimate_bits()`] gives an estimate without an interval.
+/// `confidence` (between 0 and 1). The interval is computed from the numbers of items, probes and
+/// set bits. [`estimate_bits()`](crate::estimate_bits()) gives an estimate without an interval.
 ///
 /// The interval is found by equal-tailed inversion of the exact law. It contains every whole number
-/// m of bits with `P_m(X >= ones) > alpha/2` and `P_m(X <= ones) > alpha/2`, where alpha is
-/// `1 - confidence`. Both probabilities are monotone in m. The probability of x set bits is
-/// `C(m, x) W(x)` divided by the number of outcomes, where W does not depend on m. From m to m + 1,
-/// this probability changes by a factor that is proportional to `(m + 1) / (m + 1 - x)`, which
-/// increases with x.
+/// m of bits with `P_m(X >= ones) > alpha/2` and `P_m(X <= ones) > alpha/2`, where X is the number
+/// of set bits and alpha is `1 - confidence`. Both probabilities are monotone in m, for the
+/// following reason. The probability of x set bits is `C(m, x) W(x)` divided by the number of
+/// outcomes, where W does not depend on m. From m to m + 1, this probability changes by a factor
+/// that is proportional to `(m + 1) / (m + 1 - x)`, which increases with x.
 ///
 /// Therefore the values of m that satisfy both conditions form an interval. The interval lies above
 /// the true number with probability at most alpha/2, and below it with probability at most alpha/2.
-/// If no m satisfies both conditions, both ends are the m that the condition for the lower end
-/// gives. If summing the law takes too long, proven upper bounds replace the two probabilities, and
-/// the interval may be longer, but not shorter. If the law is summed, this takes milliseconds to
-/// tenths of a second.
+/// If no m satisfies both conditions, both ends are the smallest m with `P_m(X >= ones) > alpha/2`.
+/// If summing the law takes too long, proven upper bounds replace the two probabilities, and the
+/// interval may be longer than the exact one, but not shorter. If the law is summed, this takes
+/// milliseconds to tenths of a second.
 ///
 /// ```
 /// use truebloom_math::{Variant, bits_interval};
@@ -59,8 +60,9 @@ pub struct BitsInterval {
 /// ```
 ///
 /// # Errors
-/// Fails as [`crate::estimate_bits()`] does, but without its limit on steps. Also fails if the
-/// confidence is not between 0 and 1.
+/// Fails if a parameter is out of range, if `ones` is impossible (see
+/// [`estimate_bits()`](crate::estimate_bits())), or if `confidence` is not between 0 and 1. The
+/// number of steps is not limited.
 pub fn bits_interval(variant: Variant, items: u64, probes: u32, ones: u64, confidence: f64) -> Result<BitsInterval> {
     let _work = work::begin();
     let (batches, batch) = batches(variant, items, probes, ones)?;

@@ -3,8 +3,7 @@
 //!
 //! A key *passes* if all its bits are already set. A new key passes with a probability equal to the
 //! current rate of the filter. Inserting a key that passes does not change any bits. So the bounds
-//! hold whether or not such keys are inserted ("insert if absent"): they bound the number of
-//! distinct keys that were looked up.
+//! hold whether or not such keys are inserted ("insert if absent").
 //!
 //! Of the first n distinct keys, let `A_n` be the number that set a bit, and `S_n = n - A_n` the
 //! number that passed. The keys are chosen without knowing the seed, so n is fixed. Given the past,
@@ -14,8 +13,8 @@
 //! * `A_n` does not decrease as n grows. If `P(A_N <= a) <= error` holds for some N, it therefore
 //!   holds for every larger N as well. Let `N(a)` be such an N, found by a search that depends only
 //!   on a. Let n be the true number of keys, and let a_1 be the largest a with `N(a) <= n`. If
-//!   `N(A_n) <= n`, then `A_n <= a_1`. The probability that `A_n <= a_1` is at most `error`. So for
-//!   every n, `n < N(A_n)` with probability at least `1 - error`.
+//!   `N(A_n) <= n`, then `A_n <= a_1`. This has probability at most `error`, because `N(a_1) <= n`.
+//!   So for every n, `n < N(A_n)` with probability at least `1 - error`.
 //! * For every t, `exp(t S_n) / prod (1 + rho_i (e^t - 1))` is a martingale with mean 1. Therefore
 //!   a bound on the product, or on the sum of the `rho_i`, gives a bound on `S_n`.
 
@@ -34,16 +33,16 @@ const MOST: u64 = 1 << 62;
 const SLACK: f64 = 1e-9;
 
 /// Returns an upper bound on the number of distinct keys that were looked up, if `changed` of these
-/// keys set a bit. The true number is larger with probability at most `error`, over seeds, for any
-/// number of keys and any repeats. The result is `None` if there is no bound, for example if the
-/// filter is nearly full.
+/// keys set a bit. The true number exceeds the bound with probability at most `error` over seeds,
+/// for any number of keys and any repeated lookups. The result is `None` if there is no bound, for
+/// example if the filter is nearly full.
 ///
 /// The fill after i keys is a sum of independent Bernoulli variables (see [`Fill`](crate::Fill)).
 /// The n keys are divided into 32 equal parts, and Bernstein's inequality bounds the fill at the
 /// end of each part. Together, these bounds on the fill are wrong with probability at most
 /// `error / 2`. They give a bound v on the sum V of the pass probabilities. For s above v,
-/// `P(S_n >= s, V <= v) <= exp(-(s ln(s/v) - s + v))`. This probability is limited to the other
-/// half of `error`. This takes less than a millisecond.
+/// `P(S_n >= s, V <= v) <= exp(-(s ln(s/v) - s + v))`. The bound is chosen so that this probability
+/// is at most `error / 2`. This takes less than a millisecond.
 ///
 /// ```
 /// use truebloom_math::{Variant, distinct};
@@ -65,9 +64,9 @@ pub fn most(variant: Variant, bits: u64, probes: u32, changed: u64, error: f64) 
     })
 }
 
-/// Like [`most`], but for filters of any scheme whose rate never decreases. `pass` is an upper
-/// bound on the current rate of the filter. The result is larger than that of [`most`], because it
-/// allows the rate `pass` for all keys.
+/// Like [`most`], but for any scheme, as long as the rate of the filter never decreases. `pass` is
+/// an upper bound on the current rate of the filter. The result is larger than that of [`most`],
+/// because it allows the rate `pass` for all keys.
 ///
 /// Let S be the number of keys that passed. For each of 64 values of t,
 /// `t S - n ln(1 + pass (e^t - 1))` exceeds `ln(64/error)` with probability at most `error / 64`.

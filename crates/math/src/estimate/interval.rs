@@ -20,9 +20,9 @@ pub struct ItemsEstimate {
     /// `None` for a full filter, because no number of items is too large for it.
     pub upper: Option<u64>,
     /// The method by which the ends were computed. [`Method::Exact`] and [`Method::Validated`] mean
-    /// the same as for a [`crate::occupancy::Probability`]. With [`Method::Bound`], at least one
-    /// end is a bound by a proven inequality, and the interval is slightly longer than an exact
-    /// one.
+    /// the same as for a [`Probability`](crate::occupancy::Probability). [`Method::Bound`] means
+    /// that at least one end was computed by a proven inequality instead of the exact law. The
+    /// interval is then slightly longer than an exact one.
     pub method: Method,
 }
 
@@ -38,21 +38,21 @@ const ADDED_TERMS: f64 = 2e7;
 /// work takes about ten milliseconds.
 const TAIL: Effort = Effort { walk: 1e6, contours: 5_000 };
 
-/// Estimates the number of items in a standard or classic filter from its number of set bits. For
-/// every true number, the interval covers this number with probability at least `confidence`
+/// Estimates the number of items in a standard or classic filter from its number of set bits.
+/// Whatever the true number is, the interval covers it with probability at least `confidence`
 /// (between 0 and 1).
 ///
 /// The interval is found by equal-tailed inversion of the exact law. It contains every whole number
-/// n of items with `P_n(X >= ones) > alpha/2` and `P_n(X <= ones) > alpha/2`, where alpha is
-/// `1 - confidence`. Both probabilities are monotone in n, because one more item never clears a
-/// bit. Therefore the values of n that satisfy both conditions form an interval. The interval lies
-/// above the true number with probability at most alpha/2, and below it with probability at most
-/// alpha/2. If no n satisfies both conditions, both ends are the n that the condition for the lower
-/// end gives. This happens, for example, if seven throws at two bits set only one bit. If summing
-/// the law takes too long, proven upper bounds replace the two probabilities, and the interval may
-/// be longer, but not shorter. If the law is summed, this takes up to a few tenths of a second. If
-/// the law is only bounded (for standard deviations above about 500 bits), this takes less than a
-/// millisecond.
+/// n of items with `P_n(X >= ones) > alpha/2` and `P_n(X <= ones) > alpha/2`, where X is the number
+/// of set bits and alpha is `1 - confidence`. Both probabilities are monotone in n, because one
+/// more item never clears a bit. Therefore the values of n that satisfy both conditions form an
+/// interval. The interval lies above the true number with probability at most alpha/2, and below it
+/// with probability at most alpha/2. If no n satisfies both conditions, both ends are the smallest
+/// n with `P_n(X >= ones) > alpha/2`. This happens, for example, if seven throws at two bits set
+/// only one bit. If summing the law takes too long, proven upper bounds replace the two
+/// probabilities, and the interval may be longer than the exact one, but not shorter. If the law is
+/// summed, this takes up to a few tenths of a second. If the law is only bounded (for standard
+/// deviations above about 500 bits), this takes less than a millisecond.
 ///
 /// ```
 /// use truebloom_math::{Variant, items_interval};
@@ -63,7 +63,8 @@ const TAIL: Effort = Effort { walk: 1e6, contours: 5_000 };
 /// ```
 ///
 /// # Errors
-/// Fails as [`super::items_by_moments`] does, and also if the confidence is not between 0 and 1.
+/// Fails as [`items_by_moments`](super::items_by_moments) does, and also if `confidence` is not
+/// between 0 and 1.
 pub fn items_interval(variant: Variant, bits: u64, probes: u32, ones: u64, confidence: f64) -> Result<ItemsEstimate> {
     let _work = work::begin();
     check(variant, bits, probes, ones)?;

@@ -12,17 +12,17 @@ use crate::{Result, Variant, try_bisect};
 const WALK_TERMS: f64 = 1e8;
 
 /// Returns the number of items for which `ones` set bits are most likely. If there are several such
-/// numbers, it is the smallest. For a full filter, the likelihood grows with every item, and the
-/// result is `None`.
+/// numbers, the result is the smallest. For a full filter, the likelihood grows with every item,
+/// and the result is `None`.
 ///
 /// For the standard filter, the likelihood of N throws is proportional to `S(N, ones) / bits^N`.
 /// The likelihood is log-concave in N, because these Stirling numbers are complete symmetric
 /// functions of the integers from 1 to `ones`. So the most likely N is found by bisection with
 /// contour integrals, in a few hundred microseconds at any size up to 2^53 throws. For the classic
-/// filter, the search tries increasing numbers of items. It ends when `P(X <= ones)`, which only
-/// decreases, is below the best likelihood. Burns uses (46) for both the estimate by moments and
-/// the estimate by likelihood. These two estimates differ by a few thousandths of an item, and by
-/// more in small filters.
+/// filter, the search tries increasing numbers of items. It ends when `P(X <= ones)`, which
+/// decreases with each item, is below the best likelihood found so far. Burns uses equation (46)
+/// for both the estimate by moments and the estimate by likelihood. These two estimates differ by a
+/// few thousandths of an item, and by more in small filters.
 ///
 /// ```
 /// use truebloom_math::{Variant, items_by_likelihood};
@@ -31,8 +31,9 @@ const WALK_TERMS: f64 = 1e8;
 /// ```
 ///
 /// # Errors
-/// Fails as [`super::items_by_moments`] does, and also with [`crate::Error::LawTooCostly`] for
-/// large classic filters, whose likelihood has no fast form.
+/// Fails as [`items_by_moments`](super::items_by_moments) does, and also with
+/// [`Error::LawTooCostly`](crate::Error::LawTooCostly) for large classic filters, whose likelihood
+/// has no fast form.
 pub fn items_by_likelihood(variant: Variant, bits: u64, probes: u32, ones: u64) -> Result<Option<u64>> {
     let _work = work::begin();
     let Some(moments) = items_by_moments(variant, bits, probes, ones)? else { return Ok(None) };

@@ -26,9 +26,10 @@ use crate::exact::work;
 use crate::{Result, Variant};
 
 /// Returns the method-of-moments estimate of the number of distinct items in a standard filter with
-/// `ones` set bits: `ln(1 - ones/bits) / (probes ln(1 - 1/bits))`, which inverts the mean fill
-/// (Burns 46, corrected for the standard filter). The result is `None` for a full filter, because
-/// any sufficiently large number of items would fill it.
+/// `ones` set bits. The estimate is `ln(1 - ones/bits) / (probes ln(1 - 1/bits))`, the number of
+/// items at which the mean fill is `ones/bits` (Burns 46, corrected for the standard filter). The
+/// result is `None` for a full filter, because any sufficiently large number of items would fill
+/// it.
 #[must_use]
 pub fn items_from_ones(bits: u64, probes: u32, ones: u64) -> Option<f64> {
     if ones >= bits {
@@ -54,9 +55,9 @@ pub fn items_from_ones(bits: u64, probes: u32, ones: u64) -> Option<f64> {
 /// ```
 ///
 /// # Errors
-/// Fails if parameters are out of range, or if the filter is partitioned, so that each slice has
-/// its own count. Also fails if no number of items can give `ones` set bits: `ones` exceeds `bits`
-/// or, in a classic filter, is above 0 but below `probes`.
+/// Fails if a parameter is out of range, or if the filter is partitioned, because its slices have
+/// separate counts. Also fails if no number of items can give `ones` set bits. This is the case if
+/// `ones` exceeds `bits` or, in a classic filter, if `ones` is above 0 but below `probes`.
 pub fn items_by_moments(variant: Variant, bits: u64, probes: u32, ones: u64) -> Result<Option<f64>> {
     let _work = work::begin();
     check(variant, bits, probes, ones)?;

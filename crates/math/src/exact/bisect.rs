@@ -4,9 +4,9 @@ use core::convert::Infallible;
 use core::ops::RangeInclusive;
 
 /// Returns the smallest number in a range for which `reached` holds. The condition must hold for
-/// the last number, and once it holds, it must hold for all larger ones. `reached` is not called
-/// for the last number. The number of calls is about `log2` of the range's length. For an empty
-/// range, the result is its end.
+/// the last number of the range. If it holds for a number, it must hold for all larger numbers.
+/// `reached` is not called for the last number. The number of calls is about `log2` of the range's
+/// length. For an empty range, the result is its end.
 ///
 /// ```
 /// assert_eq!(truebloom_math::bisect(0..=100, |x| x * x >= 50), 8);

@@ -9,8 +9,8 @@ use core::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Method {
-    /// The bracket is proven by counting rounding errors in integer arithmetic or, for recycling
-    /// filters, in sums of positive terms.
+    /// The bracket is proven: all rounding errors are counted. The computation uses integers or,
+    /// for recycling filters, sums of positive terms.
     Exact,
     /// The bracket comes from an error estimate that tests confirm but no proof covers.
     Validated,
@@ -18,8 +18,8 @@ pub enum Method {
     Bound,
     /// The bracket is a confidence interval of a simulation.
     Simulation,
-    /// The value is the named approximation. The ends of the bracket are proven, but they are far
-    /// apart, or even 0 and 1.
+    /// The value is an approximation; the text is its name. The ends of the bracket are proven, but
+    /// they are far apart, or even 0 and 1.
     Approximation(&'static str),
 }
 
@@ -35,13 +35,13 @@ impl fmt::Display for Method {
     }
 }
 
-/// A false-positive rate as a bracket: `lower <= truth <= upper`, with `value` between them. The
-/// struct also has a bracket of the natural logarithm, which stays finite if the rate itself is
-/// below the range of `f64`.
+/// A false-positive rate as a bracket: `lower <= truth <= upper`, with `value` between the two
+/// ends. The struct also has a bracket of the rate's natural logarithm. The logarithm stays finite
+/// even if the rate is below the range of `f64`.
 ///
-/// With [`Method::Exact`], the two ends are at most two `f64` apart, which is a relative width
-/// below 5e-16. For logarithms, the width is below 1e-12. For the long run of recycling filters,
-/// the relative width is up to 1e-9.
+/// With [`Method::Exact`], the two ends are at most two units in the last place of an `f64` apart,
+/// which is a relative width below 5e-16. The bracket of the logarithm is narrower than 1e-12. For
+/// the long run of recycling filters, the relative width is up to 1e-9.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Fpr {
@@ -62,7 +62,8 @@ pub struct Fpr {
 }
 
 impl fmt::Display for Fpr {
-    /// Writes the value to four digits, as in `7.924e-7`, or with the given precision.
+    /// Writes the value with four significant digits, as in `7.924e-7`, or with the given
+    /// precision.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:.*e}", f.precision().unwrap_or(3), self.value)
     }
@@ -83,10 +84,10 @@ impl Fpr {
     /// The rate of a full filter.
     pub const ONE: Fpr = Fpr { value: 1.0, lower: 1.0, upper: 1.0, ln: 0.0, ln_lower: 0.0, ln_upper: 0.0, method: Method::Exact };
 
-    /// Adds an unknown number from 0 to `extra` to the rate, for example the probability of equal
-    /// hashes. The upper ends grow by `extra`, rounded up, and the lower ends stay. If the upper
-    /// end changes by more than rounding, an exact bracket becomes a [`Method::Bound`] whose value
-    /// is the upper end.
+    /// Adds an unknown amount to the rate, for example the probability of equal hashes. The amount
+    /// is between 0 and `extra`. The upper ends grow by `extra`, rounded up, and the lower ends
+    /// stay. If `extra` changes the upper end by more than a rounding error, an exact bracket
+    /// becomes a [`Method::Bound`], and its value becomes the upper end.
     ///
     /// ```
     /// use truebloom_math::Variant;
@@ -125,8 +126,9 @@ impl Fpr {
         (self.value, self.ln) = (self.value.min(self.upper), self.ln.min(self.ln_upper));
     }
 
-    /// Makes a bracket from proven ends between 0 and 1 that may be far apart. The value is in the
-    /// middle, and the ends of the logarithm are rounded outward.
+    /// Makes a bracket from the proven ends `lower` and `upper`, which may be far apart. Both must
+    /// be between 0 and 1. The value is in the middle, and the ends of the logarithm are rounded
+    /// outward.
     #[must_use]
     pub fn bound(lower: f64, upper: f64) -> Fpr {
         let ln = |end: f64| if end > 0.0 { libm::log(end) } else { f64::NEG_INFINITY };
@@ -144,8 +146,9 @@ impl Fpr {
         self.ln = libm::log(self.value).clamp(self.ln_lower, self.ln_upper);
     }
 
-    /// Makes a bracket from the ends of the logarithm, which are at most 0 and were obtained by
-    /// `method`. The logarithm of the value is in the middle.
+    /// Makes a bracket from the two ends of a bracket of the rate's logarithm. Both ends must be at
+    /// most 0. `method` is the method by which they were obtained. The logarithm of the value is in
+    /// the middle.
     #[must_use]
     pub fn from_ln(ln_lower: f64, ln_upper: f64, method: Method) -> Fpr {
         let ln = ln_lower + (ln_upper - ln_lower) / 2.0;

@@ -11,7 +11,7 @@ impl SplitMix64 {
         SplitMix64::of(&[seed])
     }
 
-    /// Creates a generator of the published algorithm, in the given state.
+    /// Creates a generator that starts in this state of the published algorithm.
     #[must_use]
     pub fn at(state: u64) -> SplitMix64 {
         SplitMix64(state)
@@ -34,8 +34,8 @@ impl SplitMix64 {
         mix(self.0)
     }
 
-    /// Returns a number below `range`. The bias of at most `range / 2^64` is far too small to
-    /// affect a simulation.
+    /// Returns a random number below `range`. The bias of at most `range / 2^64` is far too small
+    /// to affect a simulation.
     pub fn below(&mut self, range: u64) -> u64 {
         ((u128::from(self.word()) * u128::from(range)) >> 64) as u64
     }

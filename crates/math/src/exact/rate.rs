@@ -18,8 +18,9 @@ use core::str::FromStr;
 /// `0.001` are the same number, which is not rounded to an `f64`. Plans compare rates with this
 /// exact number, so a filter with exactly this rate is accepted.
 ///
-/// A `Rate` is made from text (`"0.1%".parse()`), or from an `f64`, which stands for the shortest
-/// decimal that rounds to it. A `Rate` holds 19 significant digits and exponents down to -4000.
+/// A `Rate` is made from text (`"0.1%".parse()`) or from an `f64`. An `f64` stands for the shortest
+/// decimal that rounds to it. A `Rate` holds up to 19 significant digits, and exponents down to
+/// -4000.
 ///
 /// ```
 /// use truebloom_math::Rate;
@@ -203,8 +204,7 @@ impl PartialOrd for Rate {
 }
 
 impl Hash for Rate {
-    /// Hashes the first bits of the number, which are equal for equal rates even if their parts
-    /// differ.
+    /// Hashes the number. Equal rates have the same hash, even if their parts differ.
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.floor_shifted(128).hash(state);
     }
@@ -213,7 +213,7 @@ impl Hash for Rate {
 impl TryFrom<f32> for Rate {
     type Error = Error;
 
-    /// Converts to the shortest decimal that rounds to `rate` in 32 bits.
+    /// Converts to the shortest decimal that rounds to `rate` as an `f32`.
     fn try_from(rate: f32) -> Result<Rate> {
         format!("{rate:e}").parse()
     }

@@ -91,8 +91,8 @@ pub(crate) fn begin() -> Work {
 }
 
 /// Limits the total time of several calls to about a second, which is the usual limit for one call.
-/// A computation that would exceed the limit returns [`Error::TooLong`]. Calls that have a cheaper
-/// method use it instead.
+/// A computation that would exceed the limit uses a cheaper method if there is one, and otherwise
+/// returns [`Error::TooLong`].
 ///
 /// ```
 /// use truebloom_math::{Variant, as_one_call};

@@ -14,10 +14,9 @@ impl Blocked {
     /// result is `None` for split blocks, because their number of set bits does not determine their
     /// rate.
     ///
-    /// The result is exact. Every block is equally likely to be the block of a query, whatever the
-    /// filter contains, so the rate of the filter is the mean of the rates of its blocks. Every
-    /// step of the sum is rounded outwards, and the relative width is below 1e-12. This takes a few
-    /// hundred microseconds.
+    /// The result is exact, because every block is equally likely to be the block of a query,
+    /// whatever the filter contains. Every step of the sum is rounded outwards, and the relative
+    /// width of the bracket is below 1e-12. This takes a few hundred microseconds.
     ///
     /// # Errors
     /// Fails if the length of `blocks_with` is not `block_bits + 1`, or if the counts do not add up

@@ -30,14 +30,14 @@ pub enum InBlock {
 /// and all its k positions are in that block.
 ///
 /// The block of a query holds a binomially distributed number `L` of the items, so the rate is
-/// `E[f(L)]`, where `f` is the rate within a block. The usual shortcut, which puts the mean number
-/// of set bits into the formula (Putze, Sanders and Singler), gives a rate that is too low. The
-/// rate `f(L)` is a sum of powers `a_j^L`, and `E[a^L] = (1 - (1 - a)/B)^n` for B blocks. So
-/// `E[f(L)]` is an alternating sum. The sum is computed exactly in integer arithmetic, without
-/// truncation.
+/// `E[f(L)]`, where `f(L)` is the rate of a block with `L` items. The usual shortcut (Putze,
+/// Sanders and Singler) replaces the number of set bits by its mean, and gives a rate that is too
+/// low. The rate `f(L)` is a weighted sum of powers `a_j^L`, and `E[a^L] = (1 - (1 - a)/B)^n` for B
+/// blocks. So `E[f(L)]` is an alternating sum. The sum is computed exactly in integer arithmetic,
+/// without truncation.
 ///
-/// The number of set bits does not determine the rate, and is not a sum of independent Bernoulli
-/// variables.
+/// The number of set bits of the filter does not determine the rate, and is not a sum of
+/// independent Bernoulli variables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Blocked {
     bits: u64,
@@ -55,7 +55,7 @@ impl Blocked {
     /// ```
     ///
     /// # Errors
-    /// Fails if bits or probes are out of range, or if `bits` is not a multiple of `block_bits`.
+    /// Fails if `bits` or `probes` is out of range, or if `bits` is not a multiple of `block_bits`.
     /// Also fails if the probes do not fit in the block: a block allows at most `block_bits`
     /// distinct probes, and a split block exactly one per word.
     pub fn new(bits: u64, block_bits: u64, in_block: InBlock, probes: u32) -> Result<Blocked> {
@@ -168,8 +168,7 @@ impl Law for Blocked {
         self.expected(items).at_most(rate, Some(HashFloor { items, hash_bits }))
     }
 
-    /// Always `None`: filters with the same number of set bits have different rates, which depend
-    /// on the loads of their blocks.
+    /// Always `None`: the rate also depends on how the set bits are distributed over the blocks.
     fn fpr_at_fill(&self, _: &[u64]) -> Result<Option<Fpr>> {
         Ok(None)
     }

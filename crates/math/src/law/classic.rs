@@ -8,7 +8,7 @@ use crate::exact::work;
 use crate::{Fill, Fpr, Rate, Result};
 
 /// The law of k distinct positions, as proposed by Bloom in 1970; see Burns (60) and Grandi (16).
-/// Near the best k, its rate is slightly below the rate of a standard filter.
+/// Near the best k, the rate of a classic filter is slightly below the rate of a standard filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Classic {
     bits: u64,
@@ -19,7 +19,7 @@ impl Classic {
     /// Creates the law of filters of this size.
     ///
     /// # Errors
-    /// Fails if bits or probes are out of range, or probes exceed bits.
+    /// Fails if `bits` or `probes` is out of range, or if `probes` exceeds `bits`.
     pub fn new(bits: u64, probes: u32) -> Result<Classic> {
         Variant::Classic.check(bits, probes)?;
         Ok(Classic { bits, probes })

@@ -4,9 +4,10 @@
 //! to K18 in `docs/ERRATA.md` correct the theorems that are wrong.
 //!
 //! Notation: c is the number of bits per item, `y = e^(-k/c)` is the share of empty bits in the
-//! limit of large filters, and `q = 1 - y`. The rate converges to `q^k` for every scheme. The
-//! coefficients of 1/n are asymptotic (for large n); they are not proven lower and upper bounds.
-//! For the rate of a given filter, use a [`crate::Law`].
+//! limit of large filters, and `q = 1 - y`. The rate converges to `q^k` for every scheme. Some
+//! functions return the coefficient of 1/n: the number a in `q^k + a/n + ..`, the expansion of the
+//! rate for large n. Such a coefficient is not a bound on the rate of a given filter. For the rate
+//! of a given filter, use a [`Law`].
 
 use crate::exact::modular::gcd;
 use crate::law::Double;
@@ -77,7 +78,7 @@ pub(crate) fn constant(bits_per_item: f64, probes: u32, fewer: &[(u32, f64)], lo
     queries / load.c + items / (load.c * load.c)
 }
 
-/// Returns the coefficient of 1/n for k independent positions.
+/// Returns the coefficient of 1/n in the rate of k independent positions.
 #[must_use]
 pub fn standard_constant(bits_per_item: f64, probes: u32) -> f64 {
     let load = Load::new(bits_per_item, probes);
@@ -85,10 +86,10 @@ pub fn standard_constant(bits_per_item: f64, probes: u32) -> f64 {
     repeats - load.k / (2.0 * load.c * load.c) * load.curvature()
 }
 
-/// Returns the coefficient of 1/n for the partition scheme with slices of a prime number of bits.
-/// For other slices, see [`slices_constant`]. Let B be the number of empty bits among k bits, each
-/// of which is empty with probability y. The coefficient is
-/// `(k^2/c^2) (1 - P(B=0) - P(B=1)/2 - P(B=2))`.
+/// Returns the coefficient of 1/n in the rate of the partition scheme. The number of bits per slice
+/// is assumed to be a large prime. For other slices, see [`slices_constant`]. Let B be the number
+/// of empty bits among k independent bits, if each bit is empty with probability y. The coefficient
+/// is `(k^2/c^2) (1 - P(B=0) - P(B=1)/2 - P(B=2))`.
 #[must_use]
 pub fn partition_constant(bits_per_item: f64, probes: u32) -> f64 {
     let load = Load::new(bits_per_item, probes);
@@ -98,11 +99,13 @@ pub fn partition_constant(bits_per_item: f64, probes: u32) -> f64 {
     load.k * load.k / (load.c * load.c) * (1.0 - none - one / 2.0 - two)
 }
 
-/// Returns the coefficient of 1/n for the partition scheme with slices of any number of bits. The
-/// coefficient depends only on the divisors r of this number that are below the number of probes.
-/// An item whose second hash has order r hits the query positions of one residue class modulo r
-/// together. Let `s(r)` be the sum of `q^(k-|A|) - q^k` over all residue classes A modulo r. The
-/// coefficient is `(k^2/c^2) [ sum over r of phi(r) (s(r) - k y q^(k-1)) - curvature / 2 ]`.
+/// Returns the coefficient of 1/n in the rate of the partition scheme, for any number of bits per
+/// slice. The coefficient depends only on those divisors r of this number that are below the number
+/// of probes. Let b be the difference between the second hashes of an item and of the query. If b
+/// has order r, the item hits either no query position, or all query positions of one residue class
+/// modulo r. Let `s(r)` be the sum of `q^(k-|A|) - q^k` over all residue classes A of the k slices
+/// modulo r. The coefficient is `(k^2/c^2) [ sum over r of phi(r) (s(r) - k y q^(k-1)) - curvature
+/// / 2 ]`, where the curvature is `k (k-1) y^2 q^(k-2) - k y q^(k-1)`.
 ///
 /// For a prime number of bits, only the divisor 1 matters, and the result is the same as for
 /// [`partition_constant`]. This takes `k^2` steps.
@@ -147,8 +150,8 @@ pub fn theorem_6_1_printed(bits_per_item: f64, probes: u32) -> f64 {
     load.k * load.k / (load.c * load.c) * ((load.k - 1.0) * load.power(0.0) - load.k * load.power(1.0) + 1.0)
 }
 
-/// Returns `k^5 / (2 c^2)`, the upper bound of Theorems 6.2 and 6.3. It bounds n times the
-/// difference between the rate and its limit. It is that of Lemma 6.1 with `k^3 / 2` and `k^5 / 2`
+/// Returns `k^5 / (2 c^2)`, the upper bound of Theorems 6.2 and 6.3. The value bounds n times the
+/// difference between the rate and its limit. It follows from Lemma 6.1 with `k^3 / 2` or `k^5 / 2`
 /// pairs of events. In all known cases, the difference does not exceed the bound. For usual
 /// filters, the bound is far too high.
 #[must_use]
@@ -173,14 +176,14 @@ pub fn theorem_6_3_lower_printed(bits_per_item: f64, probes: u32) -> f64 {
     (1.0 - load.power(1.0) * (1.0 + load.empty) * libm::pow(load.k, 5.0) / 2.0) / (load.c * load.c)
 }
 
-/// Returns the upper bound of Lemma 6.1. A collision consists of several events, and the bound is
-/// `n` times the sum of the probabilities that two of them happen together.
+/// Returns the upper bound of Lemma 6.1. A collision consists of several events. The bound is n
+/// times the sum, over all pairs of events, of the probability that both events of the pair happen.
 #[must_use]
 pub fn lemma_6_1_upper(items: u64, pairs_of_events: f64) -> f64 {
     items as f64 * pairs_of_events
 }
 
-/// Three numbers that measure how nearly the offsets of a scheme satisfy the conditions of Lemma
+/// Three numbers that measure how nearly a scheme with offsets satisfies the conditions of Lemma
 /// 4.1 at one size. Each number includes a factor n. The conditions require that these numbers tend
 /// to 0 as filters grow.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -198,9 +201,9 @@ pub struct Conditions {
     pub repeat: f64,
 }
 
-/// Returns numbers that show how nearly double hashing, with any offsets, satisfies the conditions
-/// of Lemma 4.1 at this size. As filters grow, the conditions become true for all offsets, even
-/// random ones.
+/// Returns numbers that show how nearly a double hashing scheme satisfies the conditions of Lemma
+/// 4.1 at this size. In the limit of large filters, all offsets satisfy the conditions, even random
+/// offsets.
 ///
 /// The numbers cannot be used to compare schemes. For example, the offsets `i^2` and `i^3` have the
 /// same numbers. However, squares keep all overlaps of shifted progressions, and cubes keep only a
@@ -226,8 +229,9 @@ pub fn rate_deviation(bits: u64, items: u64, probes: u32, distance: f64) -> f64 
     (2.0 * libm::exp(-2.0 * distance * distance / (items as f64 * step * step))).min(1.0)
 }
 
-/// Returns a bound on the probability that R differs from the limit p by more than `distance`
-/// (Theorem 7.1, corrected). `bias` is `|Pr(F) - p|`. `delta` is the probability of a hit minus
+/// Returns a bound on the probability that the rate R of one filter differs from the limit p by
+/// more than `distance` (Theorem 7.1, corrected). `bias` is `|Pr(F) - p|`, where `Pr(F)` is the
+/// mean rate over seeds. `delta` is the probability that an item hits a given position, minus
 /// `lambda / (n k)`; a negative `delta` counts as 0. The theorem uses
 /// `xi = n k delta (2 lambda + n k delta)` (erratum K6). The result is 1 if `distance` is at most
 /// `bias`.
@@ -243,9 +247,9 @@ pub fn theorem_7_1(items: u64, probes: u32, lambda: f64, delta: f64, bias: f64, 
 
 /// Returns a bound on the probability that the share of hits among Q new keys differs from the
 /// limit p by more than `distance` (Theorem 7.2, third part). The probability is over filters and
-/// queries. Hoeffding's inequality bounds the probability that the queries cause more than half of
-/// the distance. [`theorem_7_1`] bounds the probability that the filter causes more than the other
-/// half.
+/// queries. Hoeffding's inequality bounds the probability that the random queries cause more than
+/// half of the distance. [`theorem_7_1`] bounds the probability that the random filter causes more
+/// than the other half.
 #[must_use]
 pub fn theorem_7_2(queries: u64, items: u64, probes: u32, lambda: f64, delta: f64, bias: f64, distance: f64) -> f64 {
     let of_queries = 2.0 * libm::exp(-(queries as f64) * distance * distance / 2.0);
@@ -254,25 +258,25 @@ pub fn theorem_7_2(queries: u64, items: u64, probes: u32, lambda: f64, delta: f6
 
 /// Returns the normal density with mean `Q p` and variance `Q p (1-p)` at `hits` (Theorem 7.2,
 /// fourth part). The density is the curve of figure 2. It approximates the number of hits well only
-/// if Q is much smaller than n. If the filter is random as well, the variance of the number of hits
-/// is larger by `Q Var R`.
+/// if Q is much smaller than n. If not only the queries but also the filter is random, the variance
+/// of the number of hits is larger by `Q Var R`.
 #[must_use]
 pub fn hits_normal(queries: u64, rate: f64, hits: f64) -> f64 {
     let (mean, variance) = (queries as f64 * rate, queries as f64 * rate * (1.0 - rate));
     libm::exp(-(hits - mean) * (hits - mean) / (2.0 * variance)) / libm::sqrt(2.0 * core::f64::consts::PI * variance)
 }
 
-/// Returns the exact probability of this many hits, for the queries of one filter with rate R. The
-/// hits of one filter are independent, so their number is binomial. If the filter is random as
-/// well, the number of hits follows a mixture of such binomial distributions.
+/// Returns the exact probability of `hits` hits among the queries of one filter with rate R. The
+/// hits of one filter are independent, so their number is binomial. If not only the queries but
+/// also the filter is random, the number of hits follows a mixture of such binomial distributions.
 #[must_use]
 pub fn hits_of_one_filter(queries: u64, rate: f64, hits: u64) -> f64 {
     binomial::probability(hits, queries, rate)
 }
 
-/// Returns the number of bits per item below which the 1/n term is negligible, which means less
-/// than a share epsilon of the rate. This is the right side of the rule of thumb at the end of
-/// section 6, corrected by erratum K8: `c < (log2(n epsilon / (ln 2)^5) - 1.0131) / 2`.
+/// Returns the number of bits per item below which the 1/n term is negligible: less than epsilon
+/// times the rate. This is the right side of the rule of thumb at the end of section 6, corrected
+/// by erratum K8: `c < (log2(n epsilon / (ln 2)^5) - 1.0131) / 2`.
 #[must_use]
 pub fn negligible_up_to(items: u64, share: f64) -> f64 {
     (libm::log2(items as f64 * share / libm::pow(core::f64::consts::LN_2, 5.0)) - 1.0131) / 2.0

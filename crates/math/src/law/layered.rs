@@ -20,7 +20,7 @@ impl Layer {
     /// bits. It must be at least the number of probes, so that at least one item fits.
     ///
     /// # Errors
-    /// Fails if bits, probes or limit are out of range.
+    /// Fails if `bits`, `probes` or `limit` is out of range.
     pub fn new(bits: u64, probes: u32, limit: u64) -> Result<Layer> {
         Standard::new(bits, probes)?;
         if limit < probes.into() || limit >= bits {
@@ -67,10 +67,10 @@ impl Layer {
     /// Returns a bracket of the rate of a closed layer that was filled by a single thread. The
     /// bracket holds for any keys in the layer. A layer is closed when the next item could exceed
     /// its limit, so it has more than `limit - probes` and at most `limit` set bits. If several
-    /// threads fill a layer, only the upper end is guaranteed. The layer may be closed early,
+    /// threads fill a layer, only the upper end is guaranteed: the layer may be closed early,
     /// because every insertion in progress reserves `probes` bits and may set fewer. After a merge,
-    /// only the upper end is guaranteed as well, because one of the two merged layers may still
-    /// have been open.
+    /// too, only the upper end is guaranteed, because one of the two merged layers may have been
+    /// open.
     ///
     /// # Errors
     /// Does not fail for a valid layer.
@@ -82,12 +82,12 @@ impl Layer {
 
 /// The law of a filter that consists of [layers](Layer) with independent positions.
 ///
-/// A new key passes the filter if it passes any layer, so the rate is
+/// A new key passes the filter if it passes at least one layer, so the rate is
 /// `1 - prod (1 - (ones_i / m_i)^k_i)`. After a merge, several layers may have the same number, and
-/// therefore the same positions. The joint rate of such layers is not known exactly. It is at least
-/// the largest of their rates, and at most their sum. The number of items that fill a layer is
-/// random. So the rate is exact for given numbers of set bits, but only bounded for a given number
-/// of items.
+/// therefore the same positions. The joint rate of such layers is not known exactly. The joint rate
+/// is at least the largest rate of a single layer, and at most the sum of the rates. The number of
+/// items that fill a layer is random. So the rate is exact for given numbers of set bits, but only
+/// bounded for a given number of items.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layered {
     layers: Vec<Layer>,
@@ -100,7 +100,7 @@ impl Layered {
     /// Creates the law of these layers.
     ///
     /// # Errors
-    /// Fails if there are no layers, or together they have more bits than
+    /// Fails if there are no layers, or if all layers together have more bits than
     /// [`MAX_BITS`](crate::MAX_BITS).
     pub fn new(layers: Vec<Layer>) -> Result<Layered> {
         let bits = layers.iter().try_fold(0u64, |bits, layer| bits.checked_add(layer.bits));

@@ -56,9 +56,8 @@ use slices::Slices;
 
 /// The probability model of a filter with given bits and probes.
 ///
-/// The trait is sealed. Plans, guarantees and tests trust the brackets of a law. Therefore only
-/// this crate, which proves the brackets, can implement the trait. Because the trait is sealed,
-/// adding methods to it does not break programs.
+/// Only this crate can implement the trait (it is sealed), because plans, guarantees and tests
+/// trust the brackets of a law. New methods may be added to the trait without a breaking change.
 ///
 /// ```compile_fail,E0277
 /// use truebloom_math::{Fill, Fpr, Law, Result};
@@ -89,8 +88,8 @@ pub trait Law: sealed::Sealed + Send + Sync {
     /// probes.
     fn fpr(&self, items: u64) -> Result<Fpr>;
 
-    /// Returns the proven expected rate, which is exact or a bracket, or `None` if no rate is
-    /// proven. Guarantees use only this rate.
+    /// Returns the proven expected rate, which is exact or a wider bracket. The result is `None` if
+    /// no rate is proven. Guarantees use only this rate.
     ///
     /// # Errors
     /// Fails as [`fpr`](Self::fpr) does.
@@ -127,10 +126,10 @@ pub trait Law: sealed::Sealed + Send + Sync {
         Ok(fpr.upper < rate.to_f64())
     }
 
-    /// Returns what equal hashes and correlated positions add to the rate of independent positions
-    /// at this size, as one term for each cause. Every scheme has the term for equal hashes, which
-    /// does not depend on the number of bits. Correlated positions add further terms, which
-    /// decrease as the number of bits grows.
+    /// Returns the amounts that equal hashes and correlated positions add to the rate of
+    /// independent positions at this size. The result has one term for each cause. Every scheme has
+    /// the term for equal hashes, which does not depend on the number of bits. Correlated positions
+    /// add further terms, which decrease as the number of bits grows.
     fn floors(&self, items: u64, hash_bits: u32) -> Vec<Floor> {
         vec![Floor { cause: EQUAL_HASHES, rate: hash_floor(items, hash_bits) }]
     }
@@ -159,8 +158,8 @@ pub(crate) const EQUAL_HASHES: &str = "equal hashes";
 pub struct Floor {
     /// The cause of the term.
     pub cause: &'static str,
-    /// The amount added to the rate. For equal hashes and equal pairs of hashes, it is an upper
-    /// bound; for other causes, a first-order approximation.
+    /// The amount added to the rate. It is an upper bound for equal hashes, equal pairs of hashes
+    /// and reversed progressions. For all other causes, it is a first-order approximation.
     pub rate: f64,
 }
 
@@ -201,7 +200,7 @@ impl Variant {
     /// Returns the law for `bits` and `probes`.
     ///
     /// # Errors
-    /// Fails if parameters are out of range. Bits must be from 1 to 2^62, and probes from 1 to
+    /// Fails if a parameter is out of range. Bits must be from 1 to 2^62, and probes from 1 to
     /// 100,000. If positions are distinct or sliced, the number of probes must be at most the
     /// number of bits.
     pub fn law(self, bits: u64, probes: u32) -> Result<Box<dyn Law>> {
@@ -256,7 +255,7 @@ impl Variant {
     /// ```
     ///
     /// # Errors
-    /// Fails if parameters are out of range. At extreme parameters, it can also fail with
+    /// Fails if a parameter is out of range. At extreme parameters, it can also fail with
     /// [`Error::TooCostly`].
     pub fn fpr(self, bits: u64, items: u64, probes: u32) -> Result<Fpr> {
         let _work = work::begin();

@@ -19,8 +19,8 @@ use alloc::vec::Vec;
 ///
 /// Let A be the difference between the first hashes of an item and a query, and b the difference
 /// between their second hashes. A and b are uniform. The item hits the query in the slices i with
-/// `A + i b = 0 mod m'`. These slices form a residue class modulo the order r of b, or there are
-/// none. Each class occurs for `phi(r)` pairs (A, b).
+/// `A + i b = 0 mod m'`. The numbers of these slices form a residue class modulo the order r of b,
+/// or the item hits no slice. Each class occurs for `phi(r)` pairs (A, b).
 ///
 /// For any query, let T be a set of its positions, at most one in each slice. All positions in T
 /// remain empty with probability `(1 - W(T)/m'^2)^n`. Here, `W(T)` is the sum of `phi(r)` times the
@@ -43,7 +43,7 @@ impl PartitionDouble {
     /// ```
     ///
     /// # Errors
-    /// Fails if the number of probes is out of range, or the total number of bits of all slices.
+    /// Fails if the number of probes, or the total number of bits of all slices, is out of range.
     pub fn new(slice_bits: u64, probes: u32) -> Result<PartitionDouble> {
         check_probes(probes)?;
         match slice_bits.checked_mul(u64::from(probes)) {

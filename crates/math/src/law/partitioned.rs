@@ -25,7 +25,7 @@ impl Partitioned {
     /// Creates the law of filters of this size.
     ///
     /// # Errors
-    /// Fails if bits or probes are out of range, or probes exceed bits.
+    /// Fails if `bits` or `probes` is out of range, or if `probes` exceeds `bits`.
     pub fn new(bits: u64, probes: u32) -> Result<Partitioned> {
         Variant::Partitioned.check(bits, probes)?;
         Ok(Partitioned { bits, probes })

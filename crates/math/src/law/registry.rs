@@ -11,7 +11,7 @@ use alloc::format;
 use core::fmt;
 use core::str::FromStr;
 
-/// The number of bits in a block of [`SchemeId::Blocked`], which is a cache line.
+/// The number of bits in a block of [`SchemeId::Blocked`]. A block is one cache line.
 pub const BLOCK_BITS: u64 = 512;
 
 /// The largest number of probes per key in a block of [`SchemeId::Blocked`].
@@ -39,7 +39,7 @@ macro_rules! schemes {
             /// All schemes.
             pub const ALL: [SchemeId; [$($number),*].len()] = [$(SchemeId::$scheme),*];
 
-            /// Returns the scheme's name in reports, on the command line and in `eval`.
+            /// Returns the scheme's name in reports and on the command line.
             pub fn name(self) -> &'static str {
                 match self {
                     $(SchemeId::$scheme => $name,)*
@@ -56,17 +56,17 @@ schemes! {
     Classic = 2, "classic";
     /// One independent position in each of k slices.
     Partitioned = 3, "partitioned";
-    /// `h1 + i h2` modulo the bits, where h2 may be 0.
+    /// `h1 + i h2` modulo the number of bits, where h2 may be 0.
     Double = 4, "double";
-    /// `h1 + i h2` modulo the bits, where h2 is not 0.
+    /// `h1 + i h2` modulo the number of bits, where h2 is not 0.
     DoubleNonzero = 5, "double-nonzero";
-    /// `h1 + i h2 + i^2` modulo the bits.
+    /// `h1 + i h2 + i^2` modulo the number of bits.
     Square = 6, "square";
-    /// `h1 + i h2 + i^3` modulo the bits.
+    /// `h1 + i h2 + i^3` modulo the number of bits.
     Cube = 7, "cube";
-    /// `h1 + i h2 + (i^3 - i) / 6` modulo the bits.
+    /// `h1 + i h2 + (i^3 - i) / 6` modulo the number of bits.
     Enhanced = 8, "enhanced";
-    /// `h1 + i h2` modulo the bits of a slice, in slice i.
+    /// `h1 + i h2` modulo the number of bits of a slice, in slice i.
     PartitionDouble = 9, "partition-double";
     /// k independent positions in one block of [`BLOCK_BITS`] bits.
     Blocked = 12, "blocked";
@@ -136,16 +136,17 @@ impl SchemeId {
         if self == SchemeId::Blocked { Some(BLOCK_BITS) } else { None }
     }
 
-    /// Returns the required divisor of the number of bits: the number of bits of a block, the
-    /// number of probes if all slices must be equal, and otherwise 1.
+    /// Returns the unit of the number of bits: the number of bits of a filter must be a multiple of
+    /// this unit. For blocked filters, the unit is the number of bits of a block. If all slices
+    /// must be equal, the unit is the number of probes. For all other schemes, it is 1.
     #[must_use]
     pub fn bits_unit(self, probes: u32) -> u64 {
         let slices = if self == SchemeId::PartitionDouble { probes.max(1).into() } else { 1 };
         self.block_bits().unwrap_or(slices)
     }
 
-    /// Returns the variant of the scheme, which has independent positions. The result is `None` for
-    /// two-hash schemes and for blocked filters.
+    /// Returns the [`Variant`] with the same law as this scheme, or `None` for two-hash schemes and
+    /// for blocked filters.
     #[must_use]
     pub fn variant(self) -> Option<Variant> {
         match self {
@@ -158,7 +159,7 @@ impl SchemeId {
 
     /// Returns whether a plan can guarantee the rate of one filter
     /// ([`Promise::OneFilter`](crate::Promise::OneFilter)), and not only the average over filters.
-    /// No plan can do so for schemes of two hashes, whose positions are correlated.
+    /// The result is false for two-hash schemes, because their positions are correlated.
     #[must_use]
     pub fn has_guarantee(self) -> bool {
         self.variant().is_some() || self == SchemeId::Blocked
@@ -181,7 +182,7 @@ impl SchemeId {
     /// ```
     ///
     /// # Errors
-    /// Fails if bits or probes are out of range. For `partition-double`, also fails if the bits
+    /// Fails if `bits` or `probes` is out of range. For `partition-double`, also fails if the bits
     /// cannot be divided equally among the slices. For `blocked`, also fails if the bits are not a
     /// multiple of [`BLOCK_BITS`].
     pub fn law(self, bits: u64, probes: u32) -> Result<Box<dyn Law>> {

@@ -13,14 +13,15 @@ use alloc::format;
 use alloc::vec::Vec;
 use core::str::FromStr;
 
-/// How two filters with the same bits, probes and seed are combined, bit by bit.
+/// How two filters are combined, bit by bit. The filters have the same size, the same number of
+/// probes and the same seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SetOp {
     /// OR: the result is exactly the filter of the union of the sets.
     Union,
-    /// AND: the result has all bits of the filter of the intersection. It can have additional bits,
-    /// which different items have set in the two filters.
+    /// AND: the result has all set bits of the filter of the intersection. It can have more set
+    /// bits: those that different items set in the two filters.
     Intersection,
 }
 
@@ -45,13 +46,14 @@ impl FromStr for SetOp {
 }
 
 /// Returns the expected rate of a union or an intersection of filters. The rate is for keys that
-/// are in none of the sets. The sets are disjoint, and `items` lists their sizes.
+/// are in none of the sets. The sets are assumed to be disjoint, and `items` lists their sizes.
 ///
 /// A union has the rate of one filter that holds all items. For standard filters, the rate of an
 /// intersection is slightly higher than the product of the rates of the filters. The reason is that
-/// a query has a random number of distinct positions. With distinct or sliced positions, this
-/// number is fixed, and the rate of the intersection is equal to the product. The lower and the
-/// upper end of the result are at most two units in the last place apart.
+/// a query of a standard filter has a random number of distinct positions. In classic and
+/// partitioned filters, this number is fixed, and the rate of the intersection is equal to the
+/// product. The lower and the upper end of the result are at most two units in the last place
+/// apart.
 ///
 /// ```
 /// use truebloom_math::{Variant, sets};
@@ -62,7 +64,7 @@ impl FromStr for SetOp {
 /// ```
 ///
 /// # Errors
-/// Fails if parameters are out of range, the list is empty, or the sum of items is 2^64 or more.
+/// Fails if a parameter is out of range, the list is empty, or the sum of items is 2^64 or more.
 pub fn set_fpr(op: SetOp, variant: Variant, bits: u64, probes: u32, items: &[u64]) -> Result<Fpr> {
     let _work = work::begin();
     variant.check(bits, probes)?;
@@ -110,14 +112,14 @@ pub struct SetSizes<T> {
 }
 
 /// Returns point estimates of the sizes of two sets, computed from the numbers of set bits of their
-/// filters and of the OR of these filters. The filters must have the same bits, probes and seed.
-/// The method of moments gives the sizes of both sets and of the union. The other sizes are
-/// computed from these three.
+/// filters and of the OR of these filters. The filters must have the same size, the same number of
+/// probes and the same seed. The method of moments gives the sizes of both sets and of the union.
+/// The other sizes are computed from these three.
 ///
 /// A size is `None` if it depends on a filter that is full. Two empty sets have a similarity of 1.
 /// Negative estimates, which random errors can cause, are replaced by 0. The estimates are not
-/// corrected for bias; for sizes with a confidence, use [`intervals`]. For the partitioned filter,
-/// the slices must be equal.
+/// corrected for bias. [`intervals`] computes confidence intervals of the same sizes. For the
+/// partitioned filter, the slices must be equal.
 ///
 /// # Errors
 /// Fails if the counts are impossible.
@@ -201,7 +203,7 @@ pub struct Bounds {
 /// For a confidence of c, give each of the three intervals the confidence `1 - (1-c)/3`. Then all
 /// three intervals hold with probability at least c, and so do all seven intervals of the result.
 /// The result is conservative, because the union bound ignores that the three counts depend on each
-/// other. First, the three intervals are narrowed by the relation
+/// other. The three intervals are first narrowed by the relation
 /// `max(|A|, |B|) <= |A or B| <= |A| + |B|`. Narrowing the intervals does not reduce the
 /// confidence. If an interval becomes empty, at least one of the three does not contain the true
 /// size, and the result is `None`.

@@ -20,7 +20,7 @@ pub trait Positions {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Simulation {
-    /// The number of filters. Each filter is filled with its own random words.
+    /// The number of filters. Each filter is filled with its own random keys.
     pub filters: u64,
     /// The number of keys that were queried, over all filters.
     pub queries: u64,

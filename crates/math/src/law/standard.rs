@@ -24,7 +24,7 @@ impl Standard {
     /// Creates the law of filters of this size.
     ///
     /// # Errors
-    /// Fails if bits or probes are out of range. The number of probes may exceed the number of
+    /// Fails if `bits` or `probes` is out of range. The number of probes may exceed the number of
     /// bits.
     pub fn new(bits: u64, probes: u32) -> Result<Standard> {
         Variant::Standard.check(bits, probes)?;

@@ -16,13 +16,13 @@
 //! hit. If a random set is intersected with an independent one, the `a_j` of both are multiplied.
 //! This is the composition of Schur (1914) and Szegő (1922): if both factors have only real roots,
 //! and those of one factor all have the same sign, the result has only real roots. A single
-//! committee has `F(z) = z^k`, so all roots of `F(1 + z)` are -1. A polynomial with non-negative
-//! coefficients that has only real roots has none above 0, so the composition can be repeated.
-//! Taking complements turns `F(z)` into `z^m F(1/z)`. A union is the complement of an intersection
-//! of complements. A department (a group of committees whose hits count together) is a union. So
-//! all roots are real and at most 0, which means that X is a sum of independent Bernoulli
-//! variables. It follows that its probabilities are log-concave, and that the tail bounds of
-//! Bennett and of Berry and Esseen hold with the exact mean and variance.
+//! committee has `F(z) = z^k`, so all roots of `F(1 + z)` are -1. If a polynomial has non-negative
+//! coefficients and only real roots, no root is above 0, so the composition can be repeated. Taking
+//! complements turns `F(z)` into `z^m F(1/z)`. A union is the complement of an intersection of
+//! complements. A department (a group of committees whose hits count together) is a union. So all
+//! roots are real and at most 0, which means that X is a sum of independent Bernoulli variables. It
+//! follows that the probabilities of X are log-concave, and that the tail bounds of Bennett and of
+//! Berry and Esseen hold with the exact mean and variance.
 
 pub(crate) mod contour;
 mod moments;
@@ -50,9 +50,10 @@ pub(crate) struct Committees {
 /// The distribution of the number X of set bits; see the [module](self).
 ///
 /// Probabilities are computed by recurrences of positive terms or by contour integrals, never by
-/// alternating sums in `f64`. Moments are computed in whole numbers. If computing the probabilities
-/// takes too much work, tails and quantiles are proven brackets with [`crate::Method::Bound`], and
-/// single probabilities return [`crate::Error::LawTooCostly`].
+/// alternating sums in `f64`. Moments are computed in integer arithmetic. If computing the
+/// probabilities takes too much work, tails and quantiles are proven brackets with
+/// [`Method::Bound`](crate::Method::Bound), and single probabilities return
+/// [`Error::LawTooCostly`](crate::Error::LawTooCostly).
 ///
 /// ```
 /// use truebloom_math::occupancy::Occupancy;
@@ -75,7 +76,7 @@ impl Occupancy {
     /// `items * probes` independent throws.
     ///
     /// # Errors
-    /// Fails if bits or probes are out of range.
+    /// Fails if `bits` or `probes` is out of range.
     pub fn standard(bits: u64, items: u64, probes: u32) -> Result<Occupancy> {
         Variant::Standard.check(bits, probes)?;
         check_probes(probes)?;
@@ -87,7 +88,7 @@ impl Occupancy {
     /// items sets `probes` distinct bits.
     ///
     /// # Errors
-    /// Fails if bits or probes are out of range, or probes exceed bits.
+    /// Fails if `bits` or `probes` is out of range, or if `probes` exceeds `bits`.
     pub fn classic(bits: u64, items: u64, probes: u32) -> Result<Occupancy> {
         Variant::Classic.check(bits, probes)?;
         let committees = [Committees { size: u64::from(probes), count: u128::from(items) }];
@@ -100,7 +101,7 @@ impl Occupancy {
     /// If the list is empty or all counts are 0, no bit is hit.
     ///
     /// # Errors
-    /// Fails if bits are out of range, or a size is 0 or above bits.
+    /// Fails if `bits` is out of range, or if the `size` of a committee is 0 or above `bits`.
     pub fn union(bits: u64, committees: &[(u64, u64)]) -> Result<Occupancy> {
         check_bits(bits)?;
         Ok(Occupancy { bits, departments: vec![department(bits, committees)?] })

@@ -1,4 +1,4 @@
-//! Moments of orders up to 1,000, computed in whole numbers whose rounding errors are counted.
+//! Moments of orders up to 1,000, computed in integer arithmetic with counted rounding errors.
 
 use super::{Committees, Occupancy};
 use crate::error::out_of_range;
@@ -218,8 +218,8 @@ fn check_cost(committees: &[Committees], order: u32, bits: f64) -> Result<()> {
 impl Enclose for AllHit<'_> {
     /// Computes the sum divided by `2^r`. The coefficients `C(r, j) / 2^r` come from halving rows
     /// of Pascal's triangle. Their errors together stay below `(r + 2)^2` units (see the
-    /// coefficients of [`crate::law::inclusion`]). Each term adds the error of `g_j`, and one unit
-    /// for the product, because no coefficient exceeds 1.
+    /// coefficients of [`inclusion`](crate::law::inclusion)). Each term adds the error of `g_j`,
+    /// and one unit for the product, because no coefficient exceeds 1.
     fn attempt(&self, limbs: usize) -> Result<Enclosure> {
         let order = self.order as usize;
         let empties = empties(self.bits, self.committees, self.order, limbs);

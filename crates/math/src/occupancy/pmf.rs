@@ -47,14 +47,14 @@ impl Occupancy {
     /// Returns the probability of each number of set bits, from index 0 to `bits`.
     ///
     /// The relative error is at most 1e-12 for every probability above 1e-280; smaller
-    /// probabilities may be 0. The law is computed by a recurrence of positive terms. The time of
-    /// the recurrence is proportional to the number of committees, to their size and to the width
-    /// of the law. For more than 256 single throws, the law is computed by contour integrals, which
-    /// take 3 microseconds per probability.
+    /// probabilities may be 0. The law is computed by a recurrence of positive terms. The
+    /// recurrence takes time proportional to the number of committees, to their size, and to the
+    /// number of probabilities that are not negligible. For more than 256 single throws, contour
+    /// integrals replace the recurrence, and take 3 microseconds per probability.
     ///
     /// # Errors
-    /// Fails with [`crate::Error::LawTooCostly`] above 2^27 bits, or if the recurrence would take
-    /// more than a few seconds.
+    /// Fails with [`Error::LawTooCostly`](crate::Error::LawTooCostly) above 2^27 bits, or if the
+    /// recurrence would take more than a few seconds.
     pub fn pmf(&self) -> Result<Vec<f64>> {
         let _work = work::begin();
         if self.bits > MAX_VECTOR {
@@ -84,9 +84,9 @@ impl Occupancy {
     }
 
     /// Returns the probability of exactly `ones` set bits, with a relative error of at most 1e-12
-    /// for results above 1e-280. The result is 0 if that number is impossible. This takes
-    /// microseconds for the standard law at any size up to 2^53 bits and throws. For other laws it
-    /// takes as long as [`Occupancy::pmf_window`].
+    /// for results above 1e-280. If this number of set bits is impossible, the result is 0. This
+    /// takes microseconds for the standard law at any size up to 2^53 bits and throws. For other
+    /// laws, it takes as long as [`Occupancy::pmf_window`].
     ///
     /// # Errors
     /// Fails as [`pmf`](Self::pmf) does.
@@ -113,9 +113,9 @@ impl Occupancy {
     /// Returns the generating function `E[z^X]` for a finite z of either sign: Burns (5), (20) and
     /// (28).
     ///
-    /// The function is a sum over [`Occupancy::pmf`], and takes as long. For z >= 0, the relative
-    /// error is at most 2e-12. For z < 0, the terms alternate, and the error is at most 2e-12 of
-    /// the value at |z|.
+    /// The function is a sum over the probabilities of [`Occupancy::pmf`], and takes as long as
+    /// their computation. For z >= 0, the relative error is at most 2e-12. For z < 0, the terms
+    /// alternate, and the error is at most 2e-12 of the value at |z|.
     ///
     /// # Errors
     /// Fails if the value exceeds the range of `f64`, or depends on probabilities below 1e-280.

@@ -13,7 +13,7 @@ impl Occupancy {
     /// must return uniform and independent 64-bit words.
     ///
     /// A throw takes one random draw. A committee takes one draw for each of its bits or, if it is
-    /// large, for each bit that it leaves out. The memory is one byte per bit.
+    /// large, for each bit that it leaves out. The simulation uses one byte of memory per bit.
     ///
     /// ```
     /// use truebloom_math::occupancy::Occupancy;
@@ -30,8 +30,8 @@ impl Occupancy {
     /// ```
     ///
     /// # Errors
-    /// Fails with [`crate::Error::LawTooCostly`] above about 10^7 draws (each bit of a committee
-    /// counts as four), or above 10^8 bits.
+    /// Fails with [`Error::LawTooCostly`](crate::Error::LawTooCostly) above about 10^7 draws (each
+    /// bit of a committee counts as four), or above 10^8 bits.
     pub fn sample(&self, words: &mut impl FnMut() -> u64) -> Result<u64> {
         let all = self.departments.iter().flatten();
         // A small committee's bits are remembered. For a large committee, the bits that it leaves

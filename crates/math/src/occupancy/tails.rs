@@ -13,15 +13,15 @@ use crate::{Error, Fill, Method, Result, bisect};
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Probability {
-    /// The lower end: at most the probability.
+    /// The lower end, which is at most the probability.
     pub lower: f64,
-    /// The upper end: at least the probability.
+    /// The upper end, which is at least the probability.
     pub upper: f64,
     /// The method by which the bracket was obtained. [`Method::Exact`] means a recurrence of
-    /// positive terms whose rounding errors are counted. Its relative width is below 1e-9.
-    /// [`Method::Validated`] means a sum of contour integrals, with a relative width of 4e-12.
-    /// [`Method::Bound`] means the inequalities of Bennett and of Berry and Esseen, whose brackets
-    /// are proven but wide.
+    /// positive terms whose rounding errors are counted. The relative width of the bracket is then
+    /// below 1e-9. [`Method::Validated`] means a sum of contour integrals, with a relative width of
+    /// 4e-12. [`Method::Bound`] means the inequalities of Bennett and of Berry and Esseen, whose
+    /// brackets are proven but wide.
     pub method: Method,
 }
 
@@ -30,9 +30,9 @@ pub struct Probability {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Quantile {
-    /// Lower end: at most the quantile.
+    /// The lower end, which is at most the quantile.
     pub lower: u64,
-    /// Upper end: at least the quantile.
+    /// The upper end, which is at least the quantile.
     pub upper: u64,
     /// The method by which both ends were computed. See [`Probability`].
     pub method: Method,
@@ -114,8 +114,8 @@ impl Occupancy {
     ///
     /// The result is exact for small filters. For larger filters, the two ends follow from the
     /// exact mean and variance by the inequalities of Bennett and of Berry and Esseen. These ends
-    /// are at most about one standard deviation apart. At large sizes they differ by only a few
-    /// bits, unless p is extreme. [`Occupancy::exact_quantile`] sums the law instead.
+    /// are at most about one standard deviation apart. At large sizes, the two ends are only a few
+    /// bits apart if p is not close to 0 or 1. [`Occupancy::exact_quantile`] sums the law instead.
     ///
     /// ```
     /// use truebloom_math::occupancy::Occupancy;
@@ -125,8 +125,7 @@ impl Occupancy {
     /// ```
     ///
     /// # Errors
-    /// Fails if the probability is not strictly between 0 and 1, or the moments would take too much
-    /// work.
+    /// Fails if `p` is not strictly between 0 and 1, or if the moments would take too much work.
     pub fn quantile(&self, p: f64) -> Result<Quantile> {
         let _work = work::begin();
         check_level(p)?;
@@ -143,8 +142,8 @@ impl Occupancy {
     }
 
     /// Like [`quantile`](Self::quantile), but computed by summing the law. The two ends are equal,
-    /// unless a probability `P(X <= x)` differs from p by no more than rounding errors. This takes
-    /// up to a few seconds.
+    /// except if some `P(X <= x)` is so close to p that rounding errors could decide the
+    /// comparison. This takes up to a few seconds.
     ///
     /// # Errors
     /// Fails with [`Error::LawTooCostly`] if summing the law would take longer.

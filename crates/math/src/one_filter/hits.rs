@@ -53,7 +53,7 @@ pub struct Hits {
 /// `E[R^2]` is an average over the overlap of two sets of k positions. For the partitioned filter,
 /// `E[R^2]` is a product over the slices. All moments are exact. The variance is a difference of
 /// brackets, which are narrowed until the difference has enough digits. This takes about as long as
-/// a few rates with twice the probes.
+/// computing a few rates with twice as many probes.
 ///
 /// ```
 /// use truebloom_math::{Variant, rate_moments};
@@ -64,7 +64,7 @@ pub struct Hits {
 /// ```
 ///
 /// # Errors
-/// Fails if parameters are out of range.
+/// Fails if a parameter is out of range.
 pub fn rate_moments(variant: Variant, bits: u64, items: u64, probes: u32) -> Result<RateMoments> {
     let _work = work::begin();
     variant.check(bits, probes)?;
@@ -91,13 +91,13 @@ pub fn rate_moments(variant: Variant, bits: u64, items: u64, probes: u32) -> Res
 }
 
 /// Returns the mean and the variance, over filters and keys, of the number of hits among `queries`
-/// new keys (none of them inserted) in one filter with `items` items.
+/// new keys in one filter with `items` items. None of the new keys was inserted.
 ///
-/// Both are computed from the exact [`rate_moments`]. With one query, the variance is that of a
-/// single Bernoulli trial at the expected rate.
+/// The mean and the variance are computed from the exact [`rate_moments`]. With one query, the
+/// variance is that of a single Bernoulli trial at the expected rate.
 ///
 /// # Errors
-/// Fails if parameters are out of range.
+/// Fails if a parameter is out of range.
 pub fn false_positives(variant: Variant, bits: u64, items: u64, probes: u32, queries: u64) -> Result<Hits> {
     let _work = work::begin();
     if queries > 1 << 62 {

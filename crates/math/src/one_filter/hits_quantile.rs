@@ -38,7 +38,8 @@ pub struct HitsQuantile {
 }
 
 /// Returns a proven bracket for the smallest h with `P(H <= h) >= probability`. H is the number of
-/// hits among `queries` new keys in one filter with `items` items, over filters and keys.
+/// hits among `queries` new keys in one filter with `items` items. The probability is over filters
+/// and keys.
 ///
 /// If the law of the fill can be summed quickly (up to about ten thousand throws), both ends are
 /// equal. With more throws, the ends are computed from proven bounds on the tails, and differ. For
@@ -53,7 +54,7 @@ pub struct HitsQuantile {
 /// ```
 ///
 /// # Errors
-/// Fails if parameters are out of range, or the probability is not strictly between 0 and 1.
+/// Fails if a parameter is out of range, or if `probability` is not strictly between 0 and 1.
 pub fn hits_quantile_bound(variant: Variant, bits: u64, items: u64, probes: u32, queries: u64, probability: f64) -> Result<HitsQuantile> {
     let _work = work::begin();
     variant.check(bits, probes)?;

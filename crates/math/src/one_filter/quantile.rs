@@ -2,7 +2,7 @@
 //! over filters.
 //!
 //! The number of set bits determines the rate R of a filter. This number is a sum of independent
-//! Bernoulli variables (see [`Fill`]), and [`crate::tails::bernoulli`] bounds its tails.
+//! Bernoulli variables (see [`Fill`]), and [`bernoulli`](crate::tails::bernoulli) bounds its tails.
 
 use super::balls;
 use crate::error::check_confidence;
@@ -26,8 +26,8 @@ pub struct RateQuantile {
     /// The probability c.
     pub confidence: f64,
     /// The c-quantile of the filter's rate R is between the two ends: `P(R <= upper) >= c` and
-    /// `P(R < lower) < c`, both proven. The `value` is the upper end, because that is what a
-    /// guarantee uses.
+    /// `P(R < lower) < c`. Both inequalities are proven. The `value` is the upper end, because a
+    /// guarantee uses this end.
     pub fpr: Fpr,
     /// The number of set bits at the upper end, or `None` if the number of set bits does not
     /// determine the rate.
@@ -37,12 +37,12 @@ pub struct RateQuantile {
 /// Returns a proven bracket for the `confidence`-quantile of the rate of one filter with `items`
 /// items, over all seeds.
 ///
-/// With at least the probability `confidence`, a filter's rate is at most the upper end. The upper
-/// end is the rate that a [`Plan`](crate::Plan) of this size guarantees. For few items, the
-/// quantile is computed from the law of the fill, and otherwise from bounds on its tails. For the
-/// partitioned filter, the mean fill of the slices bounds the rate, because a geometric mean is at
-/// most an arithmetic mean. The lower end for the partitioned filter is 0. This takes about as long
-/// as ten rates; for few items, up to a millisecond.
+/// The rate of a filter is at most the upper end with a probability of at least `confidence`. The
+/// upper end is the rate that a [`Plan`](crate::Plan) of this size guarantees. For few items, the
+/// quantile is computed from the law of the fill. For more items, it is computed from bounds on the
+/// tails of the fill. For the partitioned filter, the mean fill of the slices bounds the rate,
+/// because a geometric mean is at most an arithmetic mean. The lower end for the partitioned filter
+/// is 0. This takes about as long as computing ten rates; for few items, up to a millisecond.
 ///
 /// ```
 /// use truebloom_math::{Variant, rate_quantile_bound};
@@ -53,7 +53,7 @@ pub struct RateQuantile {
 /// ```
 ///
 /// # Errors
-/// Fails if parameters are out of range, or the confidence is not strictly between 0 and 1.
+/// Fails if a parameter is out of range, or if `confidence` is not strictly between 0 and 1.
 pub fn rate_quantile_bound(variant: Variant, bits: u64, items: u64, probes: u32, confidence: f64) -> Result<RateQuantile> {
     let _work = work::begin();
     variant.check(bits, probes)?;
@@ -111,10 +111,10 @@ fn as_bound(high: Fpr) -> Fpr {
 }
 
 /// Returns a lower bound on the probability that the rate of one filter with `items` items is at
-/// most `rate`. The largest number of set bits with at most this rate is found exactly.
+/// most `rate`.
 ///
 /// # Errors
-/// Fails if parameters are out of range.
+/// Fails if a parameter is out of range.
 pub fn confidence_bound(variant: Variant, bits: u64, items: u64, probes: u32, rate: &Rate) -> Result<f64> {
     let _work = work::begin();
     variant.check(bits, probes)?;

@@ -20,10 +20,11 @@ pub enum Approximation {
     Grandi,
     /// U of Burns, the formula that Bloom gave: `(1 - (1 - k/m)^n)^k`. It is exact for a
     /// partitioned filter with equal slices, and an upper bound for the other filters (see
-    /// [`crate::bounds::RateBounds::upper`]).
+    /// [`RateBounds::upper`](crate::bounds::RateBounds::upper)).
     Bloom,
     /// L of Burns (64): `E[C(X, k)] / C(m, k)`, where X is the number of set bits after nk single
-    /// throws. It is a lower bound on the standard and the classic rate.
+    /// throws. It is a lower bound on the rate of the standard filter, and on that of the classic
+    /// filter.
     Lower,
 }
 
@@ -44,12 +45,12 @@ impl Approximation {
         }
     }
 
-    /// Returns the approximation's value. Rounding causes a relative error of about 1e-15 k. If the
-    /// value underflows, it is 0.
+    /// Returns the approximation's value. Rounding causes a relative error of about `1e-15 k`. If
+    /// the value underflows, it is 0.
     ///
     /// # Errors
-    /// Fails if parameters are out of range. For `bloom` and `lower`, the number of probes must be
-    /// at most the number of bits.
+    /// Fails if a parameter is out of range. For [`Bloom`](Self::Bloom) and [`Lower`](Self::Lower),
+    /// `probes` must be at most `bits`.
     pub fn value(self, bits: u64, items: u64, probes: u32) -> Result<f64> {
         let distinct = matches!(self, Approximation::Bloom | Approximation::Lower);
         if distinct { Variant::Classic } else { Variant::Standard }.check(bits, probes)?;

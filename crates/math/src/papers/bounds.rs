@@ -2,9 +2,9 @@
 //! term.
 //!
 //! These bounds are for comparison and for the papers' tables; plans use exact rates. Every term is
-//! computed in whole numbers, so rounding never changes the direction of a bound. The documentation
-//! of each term says whether the inequality is proven. Two of Burns' inequalities hold in all cases
-//! that were tried, but have no valid proof.
+//! computed in integer arithmetic and rounded to the safe side, so an upper bound stays an upper
+//! bound. The documentation of each term says whether the inequality is proven. Two of Burns'
+//! inequalities hold in all cases that were tried, but have no valid proof.
 
 use crate::error::out_of_range;
 use crate::exact::combine::{Power, ProductOf};
@@ -34,10 +34,10 @@ pub struct Chain {
     pub mean_binomial: Fpr,
     /// The probability that `r` given bits are all set by `nk` single throws. This probability is
     /// at most [`Chain::distinct`]: if every throw that repeats a bit of its item is thrown again
-    /// until it hits a new bit, no fewer bits are set. Burns' last inequality says that this
-    /// probability is also at most [`Chain::mean_binomial`]. The printed proof of this inequality
-    /// has a false step. There is no counterexample with m up to 18 and n up to 8, or in 344 larger
-    /// cases.
+    /// until it hits a new bit, at least as many bits are set. Burns' last inequality says that
+    /// this probability is also at most [`Chain::mean_binomial`]. The printed proof of this
+    /// inequality has a false step. A search found no counterexample with m up to 18 and n up to 8,
+    /// and none in 344 larger cases.
     pub single: Fpr,
 }
 
@@ -111,7 +111,7 @@ pub fn chain(bits: u64, items: u64, probes: u32, order: u32) -> Result<Chain> {
 /// ```
 ///
 /// # Errors
-/// Fails if parameters are out of range, or the sum over the bits would be too long.
+/// Fails if a parameter is out of range, or the sum over the bits would be too long.
 pub fn rates(bits: u64, items: u64, probes: u32) -> Result<RateBounds> {
     let _work = work::begin();
     check(bits, items, probes)?;
@@ -131,7 +131,7 @@ pub fn rates(bits: u64, items: u64, probes: u32) -> Result<RateBounds> {
 /// probability is 0 if there are more probes than bits.
 ///
 /// # Errors
-/// Fails if parameters are out of range.
+/// Fails if a parameter is out of range.
 pub fn collision_free(bits: u64, probes: u32) -> Result<Fpr> {
     Variant::Standard.check(bits, probes)?;
     Ratios::new((0..u64::from(probes)).map(|i| (bits.saturating_sub(i), bits))).rate()

@@ -36,10 +36,10 @@ pub struct Claim {
     /// The width of a key's hash in bits. Equal hashes add at most `items / 2^hash_bits` to the
     /// rate.
     pub hash_bits: u32,
-    /// Whether the claim includes that one bit less would miss the rate.
+    /// Whether the claim says that no smaller filter is enough.
     pub smallest: Smallest,
-    /// The claimed share of all seeds with which the rate of the filter is at most p, or `None` if
-    /// no share is claimed.
+    /// The claimed probability, over the seed, that the rate of one filter is at most p. `None` if
+    /// no probability is claimed.
     pub confidence: Option<f64>,
 }
 
@@ -62,8 +62,8 @@ pub struct Certificate {
     pub claim: Claim,
     /// The evidence that the filter of the claimed size has a low enough expected rate.
     pub mean: Mean,
-    /// The evidence that a filter with one bit less is not enough. `None` if this is not claimed,
-    /// or if the filter has only one bit.
+    /// The evidence that a filter with one bit less is not enough. It is `None` if this is not
+    /// claimed, or if the filter has only one bit.
     pub smaller: Option<Smaller>,
     /// The bound on the tail of the number of set bits, if a confidence is claimed.
     pub one_filter: Option<OneFilter>,
@@ -125,8 +125,8 @@ impl Certificate {
     /// confidence, which is lower than the requested one.
     ///
     /// # Errors
-    /// Fails if parameters are out of range. Fails with [`Error::NotCertified`] if the claim is
-    /// false, or if no certificate of reasonable size supports it.
+    /// Fails if a parameter is out of range. Fails with [`Error::NotCertified`] if the claim is
+    /// false, or if no certificate of reasonable size proves it.
     pub fn new(claim: Claim) -> Result<Certificate> {
         let _work = work::begin();
         Variant::Standard.check(claim.bits, claim.probes)?;

@@ -29,13 +29,13 @@ use crate::law::{Floor, Law, hash_floor};
 use crate::one_filter::quantile::RateQuantile;
 use crate::{Fpr, Layout, Rate, Result, SchemeId};
 
-/// The largest ratio of the bits of a blocked filter to those of a standard filter at which the
-/// blocked filter is considered worth its memory. A query of a blocked filter reads only one cache
-/// line.
+/// A blocked filter is considered worth its memory if it has at most this many times the bits of a
+/// standard filter. A query of a blocked filter reads only one cache line.
 pub const WORTH_TIMES: f64 = 1.1;
 
-/// The size of a filter, with a proven rate. [`Plan::new`] creates a plan. Every constructor of the
-/// filter crate accepts a plan, and the same plan can be used for many filters.
+/// The size of a filter, with a proven rate. [`Plan::new`] creates a plan. In the crate
+/// `truebloom`, the constructors named `from_plan` build filters from a plan. A plan can be used
+/// for many filters.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Plan {
@@ -53,9 +53,9 @@ pub struct Plan {
     /// The expected rate at `items`. Its upper end includes the bound on equal hashes, and is at
     /// most the requested rate.
     pub fpr: Fpr,
-    /// For [`Promise::OneFilter`], the rate that the individual filter does not exceed, with the
-    /// confidence of the promise. The upper end of its bracket includes the bound on equal hashes,
-    /// and is at most the requested rate. The proof uses tail bounds and does not assume a normal
+    /// For [`Promise::OneFilter`], the rate that the individual filter does not exceed with the
+    /// promised confidence. The upper end of its bracket includes the bound on equal hashes, and is
+    /// at most the requested rate. The proof uses tail bounds and does not assume a normal
     /// distribution.
     pub guarantee: Option<RateQuantile>,
     /// An upper bound on the amount that equal hashes add to the rate: `items / 2^hash_bits`.
@@ -70,15 +70,16 @@ impl Plan {
     /// give the number of probes, the best number is used.
     ///
     /// The average rate is proven to be at most the requested rate. With [`Promise::OneFilter`],
-    /// the rate of the individual filter is also proven to be at most the requested rate, with the
-    /// confidence of the target. With [`Promise::Mean`], the plan is also proven to be the
-    /// smallest: one bit less (or one block less, for blocked filters) would not be enough. With
-    /// [`Promise::OneFilter`], the plan is only the smallest that was *found*, because the
-    /// probability of meeting the rate is not monotone in the bits: rounding to whole bits changes
-    /// the rate. For two-hash schemes, the plan is also only the smallest that was found.
+    /// the rate of the individual filter, too, is proven to be at most the requested rate, with the
+    /// confidence of the target. With [`Promise::Mean`], it is proven that no smaller plan exists:
+    /// one bit less (or one block less, for blocked filters) would not be enough. With
+    /// [`Promise::OneFilter`], and for two-hash schemes, the plan is the smallest that the search
+    /// found, and a smaller plan may exist. The reason, with [`Promise::OneFilter`], is that the
+    /// probability of meeting the rate is not monotone in the number of bits: rounding to whole
+    /// bits changes the rate.
     ///
     /// # Errors
-    /// Fails if parameters are out of range, if the target gives too little
+    /// Fails if a parameter is out of range, if the target gives too few numbers
     /// ([`Error::Underdetermined`](crate::Error::Underdetermined)), or if it requests a guarantee
     /// for a two-hash scheme ([`Error::NoGuarantee`](crate::Error::NoGuarantee)). Also fails if the
     /// requested rate is below the bound on equal hashes, needs more than the memory cap, or cannot
@@ -111,7 +112,7 @@ impl Plan {
     /// Returns the law of the planned filter.
     ///
     /// # Errors
-    /// Fails as [`SchemeId::law`] does. For the bits and probes of a plan, no error can occur.
+    /// Fails as [`SchemeId::law`] does, which does not happen with the bits and probes of a plan.
     pub fn law(&self) -> Result<Box<dyn Law>> {
         self.scheme.law(self.bits, self.probes)
     }
@@ -123,8 +124,8 @@ impl Plan {
     }
 
     /// Returns the expected rate of this filter with another number of items. As in
-    /// [`fpr`](Self::fpr), the upper end includes the floor of equal hashes. For schemes of two
-    /// hashes, the result is the proven bracket by which plans are decided.
+    /// [`fpr`](Self::fpr), the upper end includes the bound on equal hashes. For two-hash schemes,
+    /// the result is the proven bracket that planning uses.
     ///
     /// # Errors
     /// Fails as [`Law::fpr`] does.
@@ -149,11 +150,10 @@ impl Plan {
         Ok(self.law()?.floors(self.items, self.target.hash_bits))
     }
 
-    /// Returns what the textbook formulas answer for the same target, and the true rate of that
-    /// answer.
+    /// Returns the filter that the textbook formulas give for the same target, with its true rate.
     ///
     /// # Errors
-    /// Fails if computing the exact rate of the textbook's size would take too much work.
+    /// Fails if computing the exact rate of the textbook filter would take too much work.
     pub fn textbook(&self) -> Result<Textbook> {
         let _work = work::begin();
         Textbook::new(&self.target, self)
@@ -165,12 +165,15 @@ impl Plan {
         self.bits.div_ceil(64) * 8
     }
 
-    /// Returns the bits of this blocked filter divided by the bits of the standard filter that
-    /// holds the same items at the same rate. `standard` is the standard plan for the same target.
+    /// Returns the number of bits of this blocked filter, divided by that of a standard filter for
+    /// the same number of items and the same rate. `standard` must be the standard plan for the
+    /// same target.
     ///
-    /// If the target gives the bits, the given bits are compared in both ways: with the standard
-    /// filter for the items and the rate of this plan, and with the blocked filter for those of
-    /// `standard`. The result is the larger ratio, or `None` if one of the two cannot be planned.
+    /// If the target gives the number of bits, two ratios are computed. The first ratio is the
+    /// given number, divided by the number of bits of a standard filter for the items and the rate
+    /// of this plan. The second ratio is the number of bits of a blocked filter for the items and
+    /// the rate of `standard`, divided by the given number. The result is the larger ratio, or
+    /// `None` if one of these two filters cannot be planned.
     #[must_use]
     pub fn times_bits(&self, standard: &Plan) -> Option<f64> {
         let _work = work::begin();
@@ -187,17 +190,16 @@ impl Plan {
         Some((bits as f64 / spread as f64).max(in_lines as f64 / bits as f64))
     }
 
-    /// Returns the rate that the plan keeps: the guaranteed rate of one filter, or the average if
-    /// there is no guarantee. With a low confidence, the average can be higher than the guaranteed
-    /// rate; the result is then the average.
+    /// Returns the rate that the plan keeps: the guaranteed rate of one filter, or the average rate
+    /// if there is no guarantee. With a low confidence, the average rate can be above the
+    /// guaranteed rate, and the result is then the average rate.
     #[must_use]
     pub fn promised(&self) -> f64 {
         self.guarantee.map_or(self.fpr.upper, |one| one.fpr.upper.max(self.fpr.upper))
     }
 
-    /// Returns whether the speed of one cache line per query is worth the bits of this blocked
-    /// plan: whether it takes at most [`WORTH_TIMES`] the bits of a standard plan
-    /// ([`Plan::times_bits`]). [`Layout::Auto`] uses this criterion.
+    /// Returns whether this blocked plan is worth its memory: whether [`Plan::times_bits`] is at
+    /// most [`WORTH_TIMES`]. [`Layout::Auto`] uses this criterion.
     #[must_use]
     pub fn is_worth_it(&self, standard: &Plan) -> bool {
         self.times_bits(standard).is_some_and(|times| times <= WORTH_TIMES)

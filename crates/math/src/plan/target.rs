@@ -12,14 +12,14 @@ use alloc::format;
 #[non_exhaustive]
 pub enum Promise {
     /// The expected rate is at most the requested rate. With at least the given probability over
-    /// the seed, the rate of the individual filter that is built is also at most the requested
-    /// rate. Both statements are proven.
+    /// the seed, the rate of the individual filter is at most the requested rate, too. Both
+    /// statements are proven.
     OneFilter {
         /// The probability, strictly between 0 and 1.
         confidence: f64,
     },
-    /// The expected rate is proven to be at most the requested rate. About half of the filters
-    /// planned in this way individually have a rate slightly above the requested rate.
+    /// The expected rate is proven to be at most the requested rate. However, about half of all
+    /// filters with such a plan have a rate slightly above the requested rate.
     Mean,
 }
 
@@ -69,8 +69,8 @@ pub struct Target {
     /// Where the positions of a key are. [`Layout::Lines`] and [`Layout::Auto`] require the
     /// standard scheme; [`SchemeId::Blocked`] always has [`Layout::Lines`].
     pub layout: Layout,
-    /// The promise about the requested rate: that the individual filter does not exceed it (the
-    /// default), or that the average does not.
+    /// The promise: the requested rate is a bound on the rate of the individual filter (the
+    /// default), or only on the average rate over filters.
     pub promise: Promise,
 }
 
@@ -146,8 +146,9 @@ impl Target {
         Target { layout, ..self }
     }
 
-    /// Requests a bound on the average only. The plan needs fewer bits, but about half of all
-    /// filters individually have a rate slightly above the requested rate.
+    /// Sets the promise to [`Promise::Mean`]: only the average rate over filters must be at most
+    /// the requested rate. The filter needs fewer bits than with the default promise. However,
+    /// about half of all filters with such a plan have a rate slightly above the requested rate.
     #[must_use]
     pub fn mean(self) -> Target {
         Target { promise: Promise::Mean, ..self }
@@ -224,7 +225,7 @@ impl Target {
         Ok(())
     }
 
-    /// Checks a number of bits against the memory cap, [`max_bits`](Self::max_bits).
+    /// Checks that a number of bits is at most the memory cap, [`max_bits`](Self::max_bits).
     ///
     /// # Errors
     /// Fails if there are more bits than the cap allows.

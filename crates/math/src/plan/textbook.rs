@@ -19,7 +19,7 @@ pub struct Textbook {
     pub items: u64,
     /// The number of probes: that of the target if it has one, and otherwise `(m/n) ln 2`, rounded.
     pub probes: u32,
-    /// The rate that the textbook formula `(1 - e^(-nk/m))^k` gives for these numbers.
+    /// The rate by the textbook formula, `(1 - e^(-nk/m))^k`.
     pub claimed: f64,
     /// The exact expected rate of that filter.
     pub fpr: Fpr,

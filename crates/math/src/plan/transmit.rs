@@ -8,7 +8,7 @@ use alloc::format;
 
 /// Returns the size in bits of a compressed filter with the given number of set bits:
 /// `m H(ones/m)`, where H is the binary entropy. The result exceeds `log2 C(m, ones)` by at most
-/// `log2(2 m) / 2`. No code for all such filters has a smaller average length than
+/// `log2(2 m) / 2`. The average length of any code for all such filters is at least
 /// `log2 C(m, ones)`.
 ///
 /// ```
@@ -29,12 +29,12 @@ fn entropy(bits: f64, ones: f64) -> f64 {
 impl Plan {
     /// Returns an upper bound on the average size, in bits, of this plan's filter after
     /// compression. The bound is for a filter that holds its planned number of items. The bound is
-    /// the entropy of the mean fill, which is at least the mean entropy (Jensen). The result is
-    /// `None` if the mean fill is not known.
+    /// the entropy of the mean fill, which is at least the mean of the entropy (Jensen's
+    /// inequality). The result is `None` if the mean fill is not known.
     ///
     /// At a fixed rate, the bound decreases as the number of probes is reduced. For a filter that
-    /// is half full, it is `1.44 n log2(1/p)`. With one probe and `n/p` bits, it is
-    /// `n (log2(1/p) + 1.44)` (Mitzenmacher 2002; Burns 4.3 has the fill).
+    /// is half full, the bound is `1.44 n log2(1/p)`. With one probe and `n/p` bits, the bound is
+    /// `n (log2(1/p) + 1.44)` (Mitzenmacher 2002; the fill is from Burns, section 4.3).
     ///
     /// # Errors
     /// Fails if computing the mean would take too much work, which happens only with hundreds of
@@ -43,9 +43,10 @@ impl Plan {
         Ok(self.law()?.fill(self.items)?.map(|fill| entropy(self.bits as f64, fill.mean)))
     }
 
-    /// Returns the plan with the smallest number of bits in memory whose filter takes at most
-    /// `most` bits when it is sent. The search starts with the best number of probes, and reduces
-    /// it until the filter is small enough.
+    /// Returns a plan whose compressed filter takes at most `most` bits on average. The search
+    /// starts with the best number of probes, and reduces this number until the compressed filter
+    /// is small enough. Fewer probes need more bits in memory, so the result is the plan with the
+    /// fewest bits in memory.
     ///
     /// ```
     /// use truebloom_math::{Plan, Target};
@@ -57,9 +58,9 @@ impl Plan {
     /// ```
     ///
     /// # Errors
-    /// Fails as [`new`](Self::new) does. Also fails if the target gives bits or probes, gives no
-    /// items or no rate, or has a blocked layout, and if `most` is so small that even a filter with
-    /// one probe exceeds it.
+    /// Fails as [`new`](Self::new) does. Also fails if the target gives bits or probes, if it does
+    /// not give items and a rate, or if it has a blocked layout. Also fails if a filter with one
+    /// probe still takes more than `most` bits.
     pub fn for_transmission(target: &Target, most: u64) -> Result<Plan> {
         if target.bits.is_some() || target.probes.is_some() || target.items.is_none() || target.rate.is_none() {
             return out_of_range(

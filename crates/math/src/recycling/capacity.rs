@@ -22,32 +22,33 @@ pub struct SizedDesign {
     pub run: LongRun,
 }
 
-/// Finds the design with the most items per cycle (per phase, with two phases) whose long-run rate
-/// is at most `rate`, among those with `bits` bits in total. If several designs are equally good,
-/// the result is the one with the fewest probes. With two phases, each filter has half of the bits;
-/// an odd bit is not used. The result is `None` if every design has a higher rate, even with the
-/// smallest sigma.
+/// Among the designs with `bits` bits in total and a long-run rate of at most `rate`, finds the
+/// design with the most items per cycle (with two phases, per phase). If several designs hold
+/// equally many items, the result is the design with the fewest probes. With two phases, each
+/// filter has half of the bits; an odd bit is not used. The result is `None` if every design has a
+/// higher rate, even with the smallest sigma.
 ///
 /// A filter with a larger recycle threshold sigma is fuller when it is emptied, so its rate
 /// increases with sigma. Therefore the best sigma for a given number of probes is found by
-/// bisection. In one case, it is only observed and not proven that the rate increases: if the item
-/// that ended a cycle is inserted into the emptied filter at the same positions. In this case,
-/// every sigma is tried for up to 64 bits.
+/// bisection. The increase is proven in all cases except one: if the item that ended a cycle is
+/// inserted into the emptied filter at the same positions, the increase is only observed. In this
+/// case, the search tries every sigma for up to 64 bits.
 ///
 /// Each decision compares the bracket of the rate with the exact value of the requested rate. The
 /// precision is that of double-double arithmetic (pairs of `f64`). If this precision is too low for
 /// a decision, the rate of the design counts as too high, unless the two rates are proven to be
 /// equal. A proof of equality is possible only for a few bits. The search tries every number of
-/// probes with which large filters have a capacity within 3% of the best one. Up to 1,024 bits, it
-/// tries further numbers. There is no proof that the resulting design is the best one. For small
-/// sizes, the search was compared with a search over all numbers of probes. Numbers of items count
-/// as equal if their relative difference is below 1e-11.
+/// probes with which large filters have a capacity within 3% of the best capacity. Up to 1,024
+/// bits, it tries further numbers. There is no proof that the resulting design is the best one. For
+/// small sizes, the search was compared with a search over all numbers of probes. Numbers of items
+/// count as equal if their relative difference is below 1e-11.
 ///
 /// Each number of probes that is tried takes time O(probes x bits), which is 0.2 seconds for a
 /// million bits. Above a hundred thousand hashes (probes x sigma), integrals are tried first, which
 /// take some microseconds. Integrals are not enough if their bracket is too wide for a decision. A
-/// search ends after about a second with the best result so far, or with [`crate::Error::TooLong`]
-/// if there is none. The error occurs with hundreds of probes in a few thousand bits.
+/// search ends after about a second with the best result so far, or with
+/// [`Error::TooLong`](crate::Error::TooLong) if there is none. The error occurs with hundreds of
+/// probes in a few thousand bits.
 ///
 /// ```
 /// use truebloom_math::recycling::{Mode, capacity};
@@ -59,17 +60,17 @@ pub struct SizedDesign {
 /// The rate includes collisions of 128-bit hashes, which matter at very low rates.
 ///
 /// # Errors
-/// Fails if bits are out of range, the rate is below 1e-300, or collisions of 128-bit hashes alone
+/// Fails if `bits` is out of range, the rate is below 1e-300, or collisions of 128-bit hashes alone
 /// reach the rate.
 pub fn capacity(bits: u64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>> {
     let _work = work::begin();
     leaving_room(rate, 0.0, |rate| Search::new(rate, Kept::Average, mode)?.capacity(bits))
 }
 
-/// Like [`capacity()`], but `rate` bounds the *worst* rate, and not the long-run average rate. Each
-/// new item passes with a probability of at most `rate`, whatever came before. This holds on every
-/// stream that was chosen without knowledge of the seeds. So the average over any such stream is
-/// also at most `rate`.
+/// Like [`capacity()`], but `rate` bounds the *worst* rate, and not the long-run average rate. On
+/// every stream that was chosen without knowledge of the seeds, each new item passes with a
+/// probability of at most `rate`, whatever came before. So the average over any such stream is at
+/// most `rate`, too.
 ///
 /// With two phases, the worst rate is the only bound on the average rate that holds for every
 /// stream. The reason is that items of the frozen filter are inserted into the active filter when
@@ -96,20 +97,20 @@ pub fn worst_capacity(bits: u64, rate: &Rate, mode: Mode) -> Result<Option<Sized
     leaving_room(rate, 0.0, |rate| Search::new(rate, Kept::Worst, mode)?.capacity(bits))
 }
 
-/// Returns the design with the least memory that holds at least `items` per cycle (per phase, with
-/// two phases) at a long-run rate of at most `rate`. The result is `None` if more than 2^62 bits
-/// would be needed.
+/// Returns the smallest design found that holds at least `items` per cycle (with two phases, per
+/// phase) at a long-run rate of at most `rate`. The result is `None` if more than 2^62 bits would
+/// be needed.
 ///
 /// The capacity is not monotone in the number of bits, because sigma and the number of probes are
-/// integers. So after a bisection, smaller sizes are tried as well. Up to 512 bits, the search goes
-/// through all smaller sizes. Up to a hundred thousand bits, it tries 48 smaller sizes, and above a
-/// hundred thousand bits, 12. With two phases, these are the bits in each filter, so only even
-/// sizes are tried. The search ends early at a size above 256 bits if this size holds too few
-/// items, and four more steps of sigma would not be enough. For small filters, the search was
-/// compared with a search over all sizes.
+/// integers. So after a bisection, the search tries smaller sizes than the one found. Up to 512
+/// bits, it tries all smaller sizes. Up to a hundred thousand bits, it tries 48 smaller sizes;
+/// above a hundred thousand bits, it tries 12 smaller sizes. With two phases, these numbers are the
+/// bits of each filter, so the search tries only even total sizes. Above 256 bits, the search ends
+/// early at a size that holds too few items, if even a sigma that is larger by four would not be
+/// enough. For small filters, the search was compared with a search over all sizes.
 ///
 /// # Errors
-/// Fails as [`capacity()`] does. Also fails if `items` is not above 0, or is above 1e18.
+/// Fails as [`capacity()`] does. Also fails if `items` is 0 or less, or above 1e18.
 pub fn min_bits(items: f64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>> {
     let _work = work::begin();
     let expected = items * mode.filters() as f64;

@@ -14,12 +14,12 @@ use crate::{Error, Method};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The length of a cycle, which is the number of new items up to and including the item that ends
-/// it. With two phases, this is the length of a phase.
+/// The length of a cycle: the number of its new items, including the item that ends it. With two
+/// phases, this is the length of a phase.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Cycle {
-    /// The mean length, as in [`super::LongRun::items_per_cycle`].
+    /// The mean length, as in [`LongRun::items_per_cycle`](super::LongRun::items_per_cycle).
     pub mean: Bracket,
     /// The variance of the length. If the cycle has at most two million hashes (probes x sigma),
     /// the relative error of the variance is below 1e-6. For longer cycles with colliding probes,

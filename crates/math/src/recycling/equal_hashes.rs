@@ -15,14 +15,13 @@ const NEGLIGIBLE: f64 = 1.0 / (1u64 << 60) as f64;
 const ROOM: f64 = 1.01;
 
 impl LongRun {
-    /// Adds the probability that a new item has the same 128-bit hash as an earlier item of its
-    /// cycle (or of this many phases). If the probability is below 2^-60 of the rate, it is left
-    /// out.
+    /// Adds the probability that a new item has the same 128-bit hash as an item that one of the
+    /// filters contains. `phases` is the number of filters, 1 or 2. A probability below 2^-60 times
+    /// the rate is left out.
     ///
-    /// At any time, the expected number of items in a phase is at most that of a complete phase.
-    /// The reason: a filter in which some bits are set is full no later than an empty filter. So
-    /// the present phase exceeds a number of items with at most the probability with which a
-    /// complete phase does. Each earlier hash is equal with probability 2^-128.
+    /// At any time, the expected number of items in a phase is at most that of a complete phase. So
+    /// the probability is at most 2^-128 times `phases` times the expected number of items in a
+    /// complete phase.
     #[must_use]
     pub fn with_equal_hashes(self, phases: u64) -> LongRun {
         let (mut found, floor) = (self, hash_floor(self.items_of(phases), HASH_BITS));

@@ -7,8 +7,8 @@ use crate::{Method, bisect};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// What a design remembers, and for how long. Time is measured in *new* items, which are items that
-/// the active filter did not contain. So an item that only a frozen filter contains counts as new.
+/// What a design remembers, and for how long. Time is measured in *new* items: items that the
+/// active filter did not contain. An item that only the frozen filter contains counts as new.
 #[derive(Clone, Debug)]
 pub struct Forgetting {
     design: Design,
@@ -71,8 +71,8 @@ impl Forgetting {
     }
 
     /// Returns how long every item is guaranteed to be remembered, as a number of new items. An
-    /// item is remembered while fewer than this number of new items have come after it. The number
-    /// is 0 if an item that ends its own cycle is forgotten immediately.
+    /// item is remembered as long as fewer than this number of new items have come after it. The
+    /// number is 0 if an item that ends its own cycle is forgotten immediately.
     ///
     /// Two phases that keep the trigger remember each item for at least a whole phase, and a phase
     /// has at least `floor(sigma / probes) + 1` items. With
@@ -106,12 +106,11 @@ impl Forgetting {
     ///
     /// The probability is normally computed from the distribution of the cycle length, with an
     /// absolute error below 1e-10 (`Validated`). If computing that distribution takes too long, the
-    /// mean and the variance of the cycle length give a bracket:
-    /// `max(c - mean, 0) <= E[(c - N)^+] <= (sqrt(variance + (c - mean)^2) + c - mean) / 2`
-    /// (Scarf). The value inside this bracket is the normal approximation. The relative width of
-    /// the bracket is about the standard deviation divided by the mean. The method of this bracket
-    /// is also `Validated`, because it uses the variance in the limit of large filters, whose error
-    /// is not proven.
+    /// mean and the variance of the cycle length give a bracket: `max(c - mean, 0) <= E[(c - N)^+]
+    /// <= (sqrt(variance + (c - mean)^2) + c - mean) / 2` (Scarf). The value inside this bracket is
+    /// the normal approximation. The relative width of the bracket is about the standard deviation
+    /// divided by the mean. The method of this bracket, too, is `Validated`, because the bracket
+    /// uses the variance in the limit of large filters. The error of this limit is not proven.
     #[must_use]
     pub fn probability(&self, gap: u64) -> Bracket {
         if gap < self.remembered_at_least() {

@@ -17,10 +17,10 @@ pub enum Gaps {
     /// equally popular items, the number of *different* other items between two draws of the same
     /// item has this distribution.
     Uniform {
-        /// The largest gap plus one.
+        /// One more than the largest gap.
         below: u64,
     },
-    /// A gap of g has the weight `(g + 1)^-exponent`, for g below `below`.
+    /// The probability of a gap g is proportional to `(g + 1)^-exponent`, for g below `below`.
     Zipf {
         /// One more than the largest gap.
         below: u64,

@@ -11,9 +11,9 @@ use crate::exact::work;
 use alloc::vec::Vec;
 
 impl Design {
-    /// Returns the long-run average rate of a one-phase filter that is also emptied after `items`
-    /// new items, even if few bits are set. The result is at most the rate of [`Design::long_run`],
-    /// and rises to that rate as the limit grows.
+    /// Returns the long-run average rate of a one-phase filter with a second limit: it is emptied
+    /// when more than sigma bits are set, or after `items` new items. The result is at most the
+    /// rate of [`Design::long_run`], and rises to that rate as the limit grows.
     ///
     /// Let `C_i` be the event that a cycle continues until item i comes, and `rho_i` the rate just
     /// before this item. The result is the sum of `E[rho_i; C_i]` divided by the sum of `P(C_i)`,

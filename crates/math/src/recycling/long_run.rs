@@ -19,8 +19,8 @@ use core::cmp::Ordering;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct LongRun {
-    /// The share of new items that are wrongly reported as seen in the long run. See equations (18)
-    /// and (26) of Dozier, Salamatian and Rubenstein, with the corrections D10 and D11 of
+    /// In the long run, the share of new items that are wrongly reported as seen. See equations
+    /// (18) and (26) of Dozier, Salamatian and Rubenstein, with the corrections D10 and D11 of
     /// docs/ERRATA.md.
     pub fpr: Fpr,
     /// The probability that a new item is reported as seen in the fullest state of the filter. In
@@ -58,10 +58,10 @@ impl Design {
     /// (probes x sigma), integrals with bounded errors replace the recursion and take microseconds.
     /// The integrals require that probes may collide, and that every cycle begins with an empty
     /// filter. All brackets are proven. Up to a million hashes, the ends of a bracket are usually
-    /// two `f64` apart. From a million to fifty million hashes, the integrals are tried first. If
-    /// their bracket is wide, the recursion computes a second bracket, and the result is the
-    /// intersection of both. A bracket that is wider than 1e-9 of its value has the method
-    /// [`Method::Bound`].
+    /// two units in the last place apart. From a million to fifty million hashes, the integrals are
+    /// tried first. If their bracket is wide, the recursion computes a second bracket, and the
+    /// result is the intersection of both. A bracket that is wider than 1e-9 of its value has the
+    /// method [`Method::Bound`].
     ///
     /// # Errors
     /// Fails with [`Error::TooLong`] if the computation would take more than about a second.
@@ -86,9 +86,8 @@ impl Design {
     /// because it results from coincidences between the positions of one item.
     ///
     /// The values have the method [`Method::Approximation`]. The ends of the brackets are proven,
-    /// but far apart. The proofs of these ends use that an average is at most the worst rate, and
-    /// that each item sets at most k bits. They also use that distinct probes and a retained item
-    /// never make a cycle longer.
+    /// but far apart. The proof uses three facts: an average is at most the worst rate; each item
+    /// sets at most k bits; distinct probes and a retained item never make a cycle longer.
     ///
     /// # Errors
     /// Fails with [`Error::TooLong`] if even the approximation would take too long.

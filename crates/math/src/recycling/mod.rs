@@ -3,21 +3,21 @@
 //!
 //! A [`Design`] consists of the size of a filter, a recycle threshold and a [`Mode`]. The filter is
 //! emptied when the number of its set bits exceeds the threshold. The mode determines what happens
-//! when the filter is emptied. A *cycle* is the time from one emptying to the next, and *new* items
-//! are those that were not seen since their cycle began. A forgotten item is new when it comes
-//! again. All results of this module assume that the hashes of new items are independent of the
-//! bits that are set.
+//! when the filter is emptied. A *cycle* is the time from one emptying to the next. An item is
+//! *new* if it was not seen before in its cycle. A forgotten item is new when it comes again. All
+//! results of this module assume that the hashes of new items are independent of the bits that are
+//! set.
 //!
 //! | question | answer |
 //! |---|---|
 //! | what are the average and the worst rate, and how many items make a cycle? | [`Design::long_run`] |
-//! | what is the average rate if a cycle also ends after a number of items? | [`Design::fpr_with_limit`] |
-//! | how many new items of one run pass, at most? | [`Design::wrong_drops_at_most`] |
+//! | what is the average rate if the number of items per cycle is limited? | [`Design::fpr_with_limit`] |
+//! | what is an upper bound on the number of new items that pass in one run? | [`Design::wrong_drops_at_most`] |
 //! | how long is a cycle? | [`Design::cycle`] |
 //! | how long is an item remembered? | [`Design::forgetting`] |
 //! | what is the advantage over emptying a filter after a fixed number of items? | [`compare`] |
 //! | what is the rate of filters that are emptied after a fixed number of items? | [`n_bounded()`] |
-//! | what are the rates of simulated filters, also with popular items? | [`simulate()`] |
+//! | what are the rates of simulated filters, for example with popular items? | [`simulate()`] |
 //! | how many items fit into this memory at this rate, and how much memory does a number of items need? | [`capacity()`], [`min_bits`] |
 //! | what if the rate must hold for every item of every stream? | [`worst_capacity`], [`worst_min_bits`] |
 //! | how much memory is needed to remember an item for a while? | [`remember()`] |
@@ -106,8 +106,8 @@ impl Design {
     /// that is recycled when more than `sigma` bits are set after an insertion.
     ///
     /// # Errors
-    /// Fails if bits or probes are out of range, if the number of distinct probes exceeds the bits,
-    /// or if `sigma` is above `bits - 1`, because the filter would never be recycled. With
+    /// Fails if `bits` or `probes` is out of range, if probes are distinct and `probes` exceeds
+    /// `bits`, or if `sigma` is above `bits - 1`, because the filter would never be recycled. With
     /// [`Mode::retaining`], fails if `sigma` is below the number of probes, because the filter
     /// could be too full from the start. Also fails for two phases with [`Mode::retaining`],
     /// because no exact law is known for them.

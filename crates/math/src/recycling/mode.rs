@@ -11,8 +11,8 @@ pub enum Phases {
     #[default]
     One,
     /// Two filters: an active one, which stores every item that it does not contain, and a frozen
-    /// one, which was the active filter of the previous phase. An item is remembered as long as
-    /// either filter contains it, and is forgotten at the second recycle after it was stored.
+    /// one, which was the active filter of the previous phase. An item is remembered as long as one
+    /// of the filters contains it, and is forgotten at the second recycle after it was stored.
     Two(Trigger),
 }
 
@@ -27,7 +27,7 @@ pub enum Trigger {
     /// filter may have more than sigma set bits.
     #[default]
     Included,
-    /// The bits of the item are removed again, as if the check came before the insertion. The
+    /// The bits that the item has set are cleared, as if the check came before the insertion. The
     /// frozen filter then has at most sigma set bits, as in Dozier, Salamatian and Rubenstein (24).
     /// The rate is lower, but the trigger is forgotten immediately.
     Excluded,
@@ -45,9 +45,9 @@ pub enum Seeds {
     /// other. With [`Mode::retaining`], the item that ended a cycle gets new positions.
     #[default]
     Renewed,
-    /// All phases have the same seed, so if a stream repeats, its errors repeat as well. With two
-    /// phases, both filters are queried at the same positions. With [`Mode::retaining`], the item
-    /// that ended a cycle keeps the positions that made the filter overflow.
+    /// All phases have the same seed, so if a stream repeats, its errors repeat. With two phases,
+    /// both filters are queried at the same positions. With [`Mode::retaining`], the item that
+    /// ended a cycle keeps the positions that made the filter overflow.
     Kept,
 }
 
@@ -58,8 +58,8 @@ pub enum Seeds {
 pub struct Mode {
     /// One filter or two.
     pub phases: Phases,
-    /// Whether an item's probes may coincide (the standard filter) or are distinct (the classic
-    /// one).
+    /// Whether an item's probes may coincide (as in the standard filter) or are distinct (as in the
+    /// classic filter).
     pub colliding: bool,
     /// Whether the item that ended a cycle is inserted into the emptied filter (is *retained*).
     /// Retaining is possible only with one phase.

@@ -18,7 +18,7 @@ pub enum Counting {
     /// items are new.
     Oracle,
     /// The average rate f_a of all new items of a cycle. The cycle ends when N items have set a
-    /// bit, because in practice, a user can count only such items.
+    /// bit, because a user of the filter can count only such items.
     Real,
 }
 
@@ -58,8 +58,8 @@ pub struct NBounded {
 /// [`Counting::Worst`] is exact at any size. For the other rates, the distribution of the fill is
 /// computed item by item. This takes time O(items x probes x width), where the width is about
 /// thirty standard deviations of the number of set bits. If this would take more than 6e7 steps,
-/// the function fails with [`crate::Error::TooLong`]. All terms are positive, and their rounding
-/// errors are counted.
+/// the function fails with [`Error::TooLong`](crate::Error::TooLong). All terms are positive, and
+/// their rounding errors are counted.
 ///
 /// ```
 /// use truebloom_math::recycling::{Counting, n_bounded};
@@ -69,7 +69,7 @@ pub struct NBounded {
 /// ```
 ///
 /// # Errors
-/// Fails if bits or probes are out of range, or if there are no items.
+/// Fails if `bits` or `probes` is out of range, or if there are no items.
 pub fn n_bounded(bits: u64, probes: u32, items: u64, counting: Counting) -> Result<NBounded> {
     let _work = work::begin();
     check_bits(bits)?;

@@ -1,8 +1,9 @@
 //! An upper bound on the number of new items that are wrongly reported as seen in a single run,
 //! computed from an exponential supermartingale.
 //!
-//! The method is the same as in [`crate::freedman`], but the bound is computed before the run. Let
-//! W be the number of items that pass, out of n new items. For every `u > 0`, two bounds hold:
+//! The method is the same as in [`freedman`](crate::freedman), but the bound is computed before the
+//! run. Let W be the number of items that pass, out of n new items. For every `u > 0`, two bounds
+//! hold:
 //!
 //! * *By the worst rate.* Whatever came before, a new item passes with a probability of at most the
 //!   worst rate w. So `e^(u W) (1 + w (e^u - 1))^-n` is a supermartingale. With the best u, this
@@ -43,9 +44,9 @@ impl Design {
     /// For one phase without [`Mode::retaining`](super::Mode::retaining), the bound is about
     /// `n f + sqrt(2 n f ln(1/alpha))`, where f is the long-run average rate and alpha is
     /// `1 - confidence`. With two phases, the worst rate replaces f, because a stream can keep both
-    /// filters full. The worst rate also replaces f with retaining, and above ten million hashes
-    /// (probes x sigma) per cycle. The result divided by `items` is a bound on the average rate of
-    /// the run. This takes less than a second.
+    /// filters full. In two more cases, the worst rate replaces f: with retaining, and above ten
+    /// million hashes (probes x sigma) per cycle. The result divided by `items` is a bound on the
+    /// average rate of the run. This takes less than a second.
     ///
     /// ```
     /// use truebloom_math::recycling::{Design, Mode};

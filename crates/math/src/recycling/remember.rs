@@ -12,20 +12,21 @@ use crate::{Rate, try_bisect};
 /// for a share `forgotten` of the items. The long-run rate of the design is at most `rate`. The
 /// result is `None` if more than 2^62 bits would be needed.
 ///
-/// If `forgotten` is 0, every item is guaranteed to be remembered for that long. Only two phases
-/// that keep the trigger ([`Trigger::Included`](super::Trigger::Included)) can guarantee this.
-/// Whatever the hashes are, two such phases remember an item for at least `floor(sigma / probes)`
-/// further items. If `forgotten` is above 0, it bounds the probability that an item is forgotten,
-/// as computed by [`super::Forgetting::probability`]. One phase forgets a share of about
+/// If `forgotten` is 0, every item is guaranteed to be remembered for at least `items` new items.
+/// Only two phases that keep the trigger ([`Trigger::Included`](super::Trigger::Included)) can give
+/// this guarantee. Whatever the hashes are, two such phases remember an item for at least
+/// `floor(sigma / probes)` further items. If `forgotten` is above 0, it bounds the probability that
+/// an item is forgotten, as computed by
+/// [`Forgetting::probability`](super::Forgetting::probability). One phase forgets a share of about
 /// `items / E[N]`, where N is the length of a cycle. So with one phase, a cycle must have about
 /// `items / forgotten` items. With two phases, each phase needs only slightly more than
 /// `items / (1 + forgotten)` items. These numbers decide whether one or two phases need less
 /// memory.
 ///
 /// The search uses [`min_bits`](super::min_bits). The returned design always satisfies both
-/// conditions, but a slightly smaller design may satisfy them as well. The smaller design may have
-/// another number of probes, or hold a few thousandths fewer items. After about a second, the
-/// search ends and returns the best result so far.
+/// conditions, but may not be the smallest. A slightly smaller design may have another number of
+/// probes, or hold a few thousandths fewer items. After about a second, the search ends and returns
+/// the best result so far.
 ///
 /// ```
 /// use truebloom_math::recycling::{Mode, remember};
@@ -40,8 +41,8 @@ use crate::{Rate, try_bisect};
 ///
 /// # Errors
 /// Fails as [`min_bits`](super::min_bits) does. Also fails if `items` is 0 or above 10^15, if
-/// `forgotten` is neither 0 nor from 1e-6 to below 1, or if `forgotten` is 0 and the mode does not
-/// have two phases that keep the trigger.
+/// `forgotten` is not 0 and not in `1e-6..1`, or if `forgotten` is 0 and the mode does not have two
+/// phases that keep the trigger.
 pub fn remember(items: u64, forgotten: f64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>> {
     let _work = work::begin();
     leaving_room(rate, expected(items, forgotten, mode), |rate| remembering(items, forgotten, rate, Kept::Average, mode))

@@ -11,9 +11,8 @@ use crate::tails::binomial::interval;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The results of a simulated run, each with a 99% interval ([`Method::Simulation`]). The run is
-/// divided into 64 sections, from which the intervals are computed. For small counts, the intervals
-/// are exact.
+/// The results of a simulated run, each with a 99% interval ([`Method::Simulation`]). The intervals
+/// are computed from 64 sections of the run. For small counts, the intervals are exact.
 ///
 /// A first arrival is the arrival of an item that no filter holds. A first arrival *passes* if the
 /// filter reports the item as seen. As long as a filter holds the item, all its later arrivals
@@ -32,8 +31,8 @@ pub struct Simulated {
     pub each: Bracket,
     /// The number of items per cycle that the active filter did not contain when they arrived.
     pub items_per_cycle: Bracket,
-    /// The share of repeated items that have been forgotten when they come again. The share is 0 if
-    /// no item comes again.
+    /// The share of repeats whose item had been forgotten when it came again. The share is 0 if no
+    /// item comes again.
     pub forgotten: Bracket,
 }
 
@@ -58,7 +57,7 @@ pub trait Subject {
 ///
 /// Positions are uniform and come from SplitMix64, a generator that never changes. So the same seed
 /// gives the same run on every machine. In every cycle, items get new positions, as the models
-/// assume. With two phases that have the same seed, however, items keep their positions. The
+/// assume. The exception is two phases with the same seed, in which items keep their positions. The
 /// simulation takes time O(probes x arrivals) and memory O(bits + population).
 ///
 /// ```

@@ -25,8 +25,8 @@ pub enum Stream {
         exponent: f64,
     },
     /// Half of the arrivals are new. The other half repeat older items. The probability that an
-    /// item is repeated decreases exponentially with its age. It is `1 - 1/mean` times the
-    /// probability for the next newer item.
+    /// item is repeated decreases exponentially with its age. For each item, this probability is
+    /// `1 - 1/mean` times that of the next newer item.
     Fading {
         /// The mean number of new items since the item that is repeated. The mean is at least 1.
         mean: f64,

@@ -31,8 +31,8 @@ impl Comparison {
 
     /// Returns the number of items per phase with two phases, divided by the number of items per
     /// cycle of [`today`](Self::today). Two phases that keep the trigger remember every item for at
-    /// least the shortest possible phase. The filter of `today` may forget an item as soon as the
-    /// next item comes.
+    /// least the shortest possible phase. The filter of `today` may forget an item when the next
+    /// item comes.
     #[must_use]
     pub fn gain_two_phase(&self) -> Option<f64> {
         self.over_today(self.two_phase.as_ref())

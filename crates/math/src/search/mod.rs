@@ -82,17 +82,18 @@ pub(crate) fn ln_complement_bound(variant: Variant, bits: u64, items: u64, probe
 
 /// Returns the number of probes with the smallest expected rate, up to [`MAX_SEARCHED_PROBES`] (and
 /// up to `bits` if positions are distinct or sliced), with all ties. Rounding `(m/n) ln 2` does not
-/// always give this number. For m = 26 and n = 12, the rounded value is 2. Two probes are best for
-/// classic filters, but one probe is best for standard filters.
+/// always give this number. For m = 26 and n = 12, the rounded value is 2. In this case, two probes
+/// are best for classic filters, but one probe is best for standard filters.
 ///
 /// The result is proven without the assumption that the rate, as a function of k, has only one
 /// minimum. A number of probes is excluded if a lower bound on its rate is above the best rate. The
 /// other numbers of probes are compared exactly. Below 33 items, the lower bound is the rate
 /// itself, computed in floating point. The search usually computes a few exact rates, which take a
-/// few microseconds each. With a thousand probes in a nearly empty filter, it takes a few seconds.
+/// few microseconds each. For a nearly empty filter with about a thousand probes, it takes a few
+/// seconds.
 ///
 /// # Errors
-/// Fails if parameters are out of range.
+/// Fails if a parameter is out of range.
 pub fn optimal_probes(variant: Variant, bits: u64, items: u64) -> Result<OptimalProbes> {
     let _work = work::begin();
     check_bits(bits)?;
@@ -477,8 +478,8 @@ pub struct Best {
 
 /// Returns the smallest number of bits with which the expected rate for `items` items, with the
 /// best number of probes, is at most `rate`. The result is `None` if this number is above
-/// [`MAX_BITS`]. The size does not allow for keys with equal hashes. To plan a filter, use
-/// [`crate::Plan`].
+/// [`MAX_BITS`]. The size leaves no room for the rate of keys with equal hashes. To plan a filter,
+/// use [`Plan`](crate::Plan).
 ///
 /// # Errors
 /// Fails if `items` is 0.
@@ -495,7 +496,7 @@ pub fn min_bits(variant: Variant, items: u64, rate: &Rate) -> Result<Option<Best
 /// number of probes, is at most `rate`. The result is `None` if not even one item fits.
 ///
 /// # Errors
-/// Fails if bits or probes are out of range.
+/// Fails if `bits` or `probes` is out of range.
 pub fn max_items(variant: Variant, bits: u64, rate: &Rate) -> Result<Option<Best>> {
     let _work = work::begin();
     check_bits(bits)?;

@@ -10,7 +10,7 @@ use core::f64::consts::PI;
 /// Returns the probability of exactly `hits` successes in `trials` trials with success probability
 /// `p`. The relative error is about 1e-13 at 10^12 trials.
 ///
-/// As in all functions of this module, probabilities below 0 count as 0, and those above 1 as 1. If
+/// As in all functions of this module, a `p` below 0 counts as 0, and a `p` above 1 counts as 1. If
 /// `p` is NaN, the result is NaN.
 #[must_use]
 pub fn probability(hits: u64, trials: u64, p: f64) -> f64 {
@@ -80,15 +80,16 @@ pub fn two_sided(hits: u64, trials: u64, p: f64) -> f64 {
 
 /// Returns the factor by which the true probability must exceed `rate` so that a test notices the
 /// difference with probability 99%. The test is the upper tail of [`two_sided`] at the level
-/// `alpha` (in 0..1). The result is infinite if no factor is large enough. See [`noticed_rate`].
+/// `alpha` (in 0..1). The result is infinite if no factor is large enough. [`noticed_rate`] returns
+/// the true probability instead of the factor.
 #[must_use]
 pub fn noticed_factor(trials: u64, rate: f64, alpha: f64) -> f64 {
     noticed_rate(trials, rate, alpha).map_or(f64::INFINITY, |noticed| noticed / rate)
 }
 
 /// Returns the smallest true probability above `rate` at which a test rejects `rate` with
-/// probability at least 99%. The test is [`two_sided`] at the level `alpha` (in 0..1). The test
-/// also rejects `rate` with probability at least 99% at every larger true probability. The result
+/// probability at least 99%. The test is [`two_sided`] at the level `alpha` (in 0..1). At every
+/// larger true probability, too, the test rejects `rate` with probability at least 99%. The result
 /// is `None` if the test does not reject `rate` even if every trial is a hit. The search bisects
 /// over numbers of hits and then over probabilities.
 #[must_use]

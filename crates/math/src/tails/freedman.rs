@@ -18,7 +18,7 @@
 //!   and only S has to be stored.
 //!
 //! The parameter u must be chosen before the stream is observed. The average of the martingales
-//! over a fixed grid of u is also a martingale. For any value of S, the bound by this average is
+//! over a fixed grid of u is a martingale, too. For any value of S, the bound by this average is
 //! close to the bound by the best u of the grid. By Ville's inequality, the average reaches
 //! `1 / alpha` at any time with probability at most alpha. So the bound may be computed after every
 //! item.
@@ -42,11 +42,11 @@ const MOST_DROPS: f64 = 9_007_199_254_740_992.0;
 /// Returns an upper bound on the number of wrong drops. With probability at least `confidence`, the
 /// bound holds at all times of the stream.
 ///
-/// `compensator` is the sum of the odds `rho / (1 - rho)` over the items kept. The pass probability
-/// rho is that just before the item is inserted. `max_odds` is an upper bound on all these odds,
-/// and must be fixed before the stream begins. The positions of a new item must be independent of
-/// everything that happened before. An item that was forgotten and is offered again with the same
-/// seed violates this condition.
+/// `compensator` is the sum of the odds `rho / (1 - rho)` over the items kept. Here, rho is the
+/// pass probability just before the item is inserted. `max_odds` is an upper bound on all these
+/// odds, and must be fixed before the stream begins. The positions of a new item must be
+/// independent of everything that happened before. An item that was forgotten and is offered again
+/// with the same seed violates this condition.
 ///
 /// The bound is about `S + sqrt(2 S (ln(1/alpha) + 4))` for large S. This takes microseconds.
 ///
@@ -60,7 +60,7 @@ const MOST_DROPS: f64 = 9_007_199_254_740_992.0;
 ///
 /// # Errors
 /// Fails if the compensator is negative or above 2^53, if the odds are negative or above 2^20, or
-/// if the confidence is not strictly between 0 and 1.
+/// if `confidence` is not strictly between 0 and 1.
 pub fn wrong_drops_at_most(compensator: f64, max_odds: f64, confidence: f64) -> Result<u64> {
     for (name, value, most) in [("compensator", compensator, MOST_DROPS), ("max_odds", max_odds, MOST)] {
         if !(0.0..=most).contains(&value) {

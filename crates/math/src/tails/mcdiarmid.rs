@@ -4,11 +4,11 @@
 //! at most c, whatever the other items are, then `P(f >= E f + d) <= exp(-2 d^2 / (n c^2))`. The
 //! same holds below the mean (McDiarmid, "On the method of bounded differences", 1989, lemma 1.2).
 //! An item sets at most k bits. Each of the k positions of a query is uniform over the bits or over
-//! its slice. So a query has at least one of k given bits among its positions with probability at
-//! most `k k / m`. Therefore an item changes the rate by at most `k k / m`.
+//! its slice. So the probability that a query has at least one of k given bits among its positions
+//! is at most `k k / m`. Therefore an item changes the rate by at most `k k / m`.
 
 /// The number of set bits after a given number of distinct items. The positions of an item may
-/// depend on each other, if the dependence treats all bits alike.
+/// depend on each other, as long as each bit is equally likely to be set.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fill {
     /// The number of bits, m.
@@ -62,9 +62,9 @@ pub fn covered(bits: u64, probes: u32) -> f64 {
     -bits * libm::expm1(f64::from(probes) * libm::log1p(-1.0 / bits))
 }
 
-/// Returns a distance d such that the rate of one filter is above its mean by d or more with
-/// probability at most `error`. The same bound holds below the mean. Each position must be uniform
-/// over the bits or over a slice.
+/// Returns a distance d. With probability at most `error`, the rate of one filter is above its mean
+/// by d or more. The same is true for a rate below the mean. Each position must be uniform over the
+/// bits or over a slice.
 #[must_use]
 pub fn rate_distance(bits: u64, probes: u32, items: u64, error: f64) -> f64 {
     let probes = f64::from(probes);

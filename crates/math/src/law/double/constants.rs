@@ -36,9 +36,9 @@ pub(crate) struct Shape {
 impl Double {
     /// Returns the limit of `n (rate - (1 - e^(-k/c))^k)` as filters grow with c bits per item. The
     /// limit depends on the modulus m only through its divisors below `2 k^2`. Use
-    /// [`crate::law::convergence::LARGE_PRIME`] or [`crate::law::convergence::LARGE_POWER_OF_TWO`]
-    /// for primes and powers of two. The result is a limit, not a bracket: the remainder at a given
-    /// n has no proven bound.
+    /// [`LARGE_PRIME`](crate::law::convergence::LARGE_PRIME) or
+    /// [`LARGE_POWER_OF_TWO`](crate::law::convergence::LARGE_POWER_OF_TWO) for primes and powers of
+    /// two. The result is a limit, not a bracket: the remainder at a given n has no proven bound.
     ///
     /// For laws with offsets, m is assumed to be so large that nearly all queries have the same
     /// overlaps. The limit is computed exactly for plain double hashing and for large primes. In
@@ -143,7 +143,7 @@ impl Double {
 
 /// Returns the coefficient of 1/n for plain double hashing modulo a power of two, with h2 uniform
 /// on the odd numbers (see [`Double::constant`]). An odd step never has a short order. Each pair of
-/// hashes with an odd step is twice as likely as with a uniform h2.
+/// hashes with an odd step is twice as likely as in the case of a uniform h2.
 ///
 /// # Errors
 /// Fails if `bits_per_item` is not a positive number, or if `probes` is not from 1 to 64.

@@ -86,8 +86,8 @@ impl Double {
     /// ```
     ///
     /// # Errors
-    /// Fails if bits or probes are out of range, if the only possible `h2` is 0, or if the number
-    /// of custom offsets differs from the number of probes.
+    /// Fails if `bits` or `probes` is out of range, if the only possible `h2` is 0, or if the
+    /// number of custom offsets differs from the number of probes.
     pub fn new(bits: u64, probes: u32, step: Step, offsets: Offsets) -> Result<Double> {
         check_bits(bits)?;
         check_probes(probes)?;
@@ -221,10 +221,9 @@ impl Law for Double {
     }
 
     /// Returns the terms that equal hashes and correlated positions add to the rate at this size.
-    /// Three terms are upper bounds: those for equal hashes, for items with the hash pair of the
-    /// query, and for h2 = 0. The term for items that share a run of positions with the query is a
-    /// first-order approximation. All terms except that for equal hashes decrease as the number of
-    /// bits grows.
+    /// The terms for equal hashes, for equal pairs of hashes and for reversed progressions are
+    /// upper bounds. All other terms are first-order approximations. The term for equal hashes does
+    /// not depend on the number of bits; all other terms decrease as the number of bits grows.
     fn floors(&self, items: u64, hash_bits: u32) -> Vec<Floor> {
         let _work = work::begin();
         let mut floors = vec![Floor { cause: EQUAL_HASHES, rate: hash_floor(items, hash_bits) }];

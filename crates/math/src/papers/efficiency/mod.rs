@@ -16,7 +16,7 @@ use core::f64::consts::LN_2;
 /// distinguish keys (Burns 69, 70). It is at most 1 for any structure that distinguishes members
 /// from other keys, and near ln 2 for large standard filters at their best load. For 0 items, the
 /// efficiency is 0. The relative error is about 1e-15; it is larger only if the rate is nearly 1.
-/// This takes as long as [`Variant::fpr`].
+/// This takes as long as a call of [`Variant::fpr`].
 ///
 /// # Errors
 /// Fails as [`Variant::fpr`] does.
@@ -39,7 +39,7 @@ fn share(bits: u64, items: u64, ln_rate: f64) -> f64 {
 /// (Burns 74). For a filter of one bit, both results are 0.
 ///
 /// # Errors
-/// Fails if parameters are out of range.
+/// Fails if a parameter is out of range.
 pub fn standard_limit(bits: u64) -> Result<(f64, f64)> {
     check_bits(bits)?;
     if bits == 1 {
@@ -49,22 +49,24 @@ pub fn standard_limit(bits: u64) -> Result<(f64, f64)> {
     Ok((items, items / bits as f64))
 }
 
-/// Burns' remark 29 (76): the most efficient number of items of the classic filter is near
-/// `(m/k - 1) ln 2`. This approximation is good for two or more items, and poor for one item.
+/// Returns Burns' approximation for the most efficient number of items of the classic filter,
+/// `(m/k - 1) ln 2` (remark 29, equation 76). This approximation is good for two or more items, and
+/// poor for one item.
 ///
 /// # Errors
-/// Fails if parameters are out of range.
+/// Fails if a parameter is out of range.
 pub fn peak_items_approximation(bits: u64, probes: u32) -> Result<f64> {
     Variant::Classic.check(bits, probes)?;
     Ok((bits as f64 / f64::from(probes) - 1.0) * LN_2)
 }
 
-/// Burns' remark 29 (77): the best number of probes of the classic filter is near
-/// `m ln 2 / (n + ln 2)`. This approximation is good for two or more items, and poor for one item.
-/// (For m = 100 and n = 1 it gives 40.9, but 50 is best.)
+/// Returns Burns' approximation for the best number of probes of the classic filter,
+/// `m ln 2 / (n + ln 2)` (remark 29, equation 77). This approximation is good for two or more
+/// items, and poor for one item. For m = 100 and n = 1, for example, it gives 40.9 probes, but 50
+/// probes are best.
 ///
 /// # Errors
-/// Fails if parameters are out of range.
+/// Fails if a parameter is out of range.
 pub fn best_probes_approximation(bits: u64, items: u64) -> Result<f64> {
     check_bits(bits)?;
     if items == 0 {
@@ -79,7 +81,7 @@ pub fn best_probes_approximation(bits: u64, items: u64) -> Result<f64> {
 /// uniform positions, the efficiency at this number is nearly the highest (Burns, section 4.1).
 ///
 /// # Errors
-/// Fails if parameters are out of range.
+/// Fails if a parameter is out of range.
 pub fn half_full_items(bits: u64, probes: u32) -> Result<f64> {
     check_probes(probes)?;
     Ok(standard_limit(bits)?.0 / f64::from(probes))

@@ -19,12 +19,13 @@ pub struct Peak {
     /// The best whole number of items. If several are equally good, this is the smallest.
     pub items: u64,
     /// The number of probes. If several are equally good, this is the smallest. For classic
-    /// filters, [`max_efficiency`] can return a number above [`crate::MAX_PROBES`].
+    /// filters, [`max_efficiency`] can return a number above [`MAX_PROBES`](crate::MAX_PROBES).
     pub probes: u64,
     /// The efficiency at this number of items and probes, `items log2(1/fpr) / bits`.
     pub value: f64,
-    /// Whether it is proven that no other number is better. If false, the result rests on an
-    /// assumption, which is stated in the documentation of the function that returned it.
+    /// Whether it is proven that no other numbers of items and probes are better. If false, the
+    /// result rests on an assumption, which is stated in the documentation of the function that
+    /// returned it.
     pub proven: bool,
 }
 
@@ -36,14 +37,14 @@ pub const MOST_BITS_SEARCHED: u64 = 256;
 /// efficient (Burns' peak efficiency, over whole numbers of items).
 ///
 /// The search maximizes `n ln(1/f(n))`, which is proportional to the efficiency. From a to b items,
-/// this product is at most `b ln(1/f(a))`, because the rate f rises with n. Intervals are halved
-/// until each interval is excluded or has only one number. Two remaining numbers a and b are
-/// compared exactly, by comparing `f(a)^a` with `f(b)^b`. The efficiency is not assumed to have a
-/// single peak. The search uses neither Burns' approximation (76) nor conjecture 28, which is
-/// false. The search computes about `sqrt(n)` rates. Above a limit (about 10^6 items, fewer with
-/// many probes), the search goes uphill from the half-full filter, and assumes that there is only
-/// one peak. In this case, `proven` is false. With one probe, `proven` is true, because it is a
-/// theorem that there is only one peak.
+/// this product is at most `b ln(1/f(a))`, because the rate f rises with n. The search halves
+/// intervals until each interval is excluded or has only one number. Two remaining numbers a and b
+/// are compared exactly, by comparing `f(a)^a` with `f(b)^b`. The search does not assume that the
+/// efficiency has a single peak. The search uses neither Burns' approximation (76) nor conjecture
+/// 28, which is false. The search computes about `sqrt(n)` rates. Above a limit (about 10^6 items,
+/// fewer with many probes), the search goes uphill from the half-full filter, and assumes that
+/// there is only one peak. In this case, `proven` is false. With one probe, `proven` is true,
+/// because it is a theorem that there is only one peak.
 ///
 /// ```
 /// use truebloom_math::{Variant, peak_efficiency};
@@ -53,7 +54,7 @@ pub const MOST_BITS_SEARCHED: u64 = 256;
 /// ```
 ///
 /// # Errors
-/// Fails if parameters are out of range.
+/// Fails if a parameter is out of range.
 pub fn peak_efficiency(variant: Variant, bits: u64, probes: u32) -> Result<Peak> {
     let _work = work::begin();
     variant.check(bits, probes)?;
@@ -75,14 +76,15 @@ pub fn peak_efficiency(variant: Variant, bits: u64, probes: u32) -> Result<Peak>
 /// - For the classic filter, all items and probes are compared for up to [`MOST_BITS_SEARCHED`]
 ///   bits. According to Burns (75), the best classic filter has one item, which sets half of the
 ///   bits. The only known exception is a filter of three bits, for which two items of one bit each
-///   are better. For more than 256 bits, (75) is a conjecture, and `proven` is false. No filter is
-///   better by more than about `log2(pi m / 2) / (2m)`, because no efficiency exceeds 1.
+///   are better. For more than 256 bits, (75) is a conjecture, and `proven` is false. The highest
+///   efficiency exceeds that of this filter by at most about `log2(pi m / 2) / (2m)`, because no
+///   efficiency is above 1.
 ///
 /// The search takes milliseconds, or a few tenths of a second for the largest parameters in its
 /// range.
 ///
 /// # Errors
-/// Fails if bits are out of range.
+/// Fails if `bits` is out of range.
 pub fn max_efficiency(variant: Variant, bits: u64) -> Result<Peak> {
     let _work = work::begin();
     check_bits(bits)?;

@@ -8,9 +8,8 @@ use core::f64::consts::LN_2;
 
 /// Returns the number of items per bit at which `probes` and `probes + 1` have the same rate,
 /// according to Knuth's approximation `(1 - e^(-nk/m))^k`. The result is `x = ln z`, where z is the
-/// root above 1 of `z^(k+1) = z + 1` (Burns, theorem 31). This equation is the Lambert trinomial.
-/// For k = 1, the root is the golden ratio. The relative error is below 1e-15. Probes must be from
-/// 1 to 100,000.
+/// root above 1 of `z^(k+1) = z + 1` (Burns, theorem 31). For k = 1, the root is the golden ratio.
+/// The relative error is below 1e-15. `probes` must be from 1 to 100,000.
 ///
 /// ```
 /// let x = truebloom_math::crossover(1)?;
@@ -19,7 +18,7 @@ use core::f64::consts::LN_2;
 /// ```
 ///
 /// # Errors
-/// Fails if parameters are out of range.
+/// Fails if a parameter is out of range.
 pub fn crossover(probes: u32) -> Result<f64> {
     let _work = work::begin();
     check_probes(probes)?;
@@ -37,13 +36,14 @@ pub fn crossover(probes: u32) -> Result<f64> {
     Ok(x)
 }
 
-/// Returns the efficiency at [`crossover`]. Between the efficiency peaks of `probes` and
-/// `probes + 1`, the efficiency with the better of the two numbers is lowest there. This efficiency
-/// is `k (k+1) x^2 / ln 2`, because the rate there is `z^(-k(k+1))`. The function uses the same
-/// approximation as [`crossover`]. The efficiency rises to ln 2 as the number of probes increases.
+/// Returns the efficiency at the number of items per bit that [`crossover`] returns, by the same
+/// approximation. If the better of `probes` and `probes + 1` is always used, this is the lowest
+/// efficiency between the peaks of these two numbers. The efficiency is `k (k+1) x^2 / ln 2`,
+/// because the rate is `z^(-k(k+1))`. The efficiency rises to ln 2 as the number of probes
+/// increases.
 ///
 /// # Errors
-/// Fails if parameters are out of range.
+/// Fails if a parameter is out of range.
 pub fn valley_efficiency(probes: u32) -> Result<f64> {
     let _work = work::begin();
     let (x, k) = (crossover(probes)?, f64::from(probes));

@@ -22,8 +22,8 @@ use core::cmp::Ordering;
 pub struct Smaller {
     /// The size that is excluded.
     pub bits: u64,
-    /// A bound excludes all numbers of probes from 1 to this number. If this number is 0, the bound
-    /// excludes none of them.
+    /// A bound excludes all numbers of probes from 1 to this number. 0 means that the bound
+    /// excludes no number of probes.
     pub few: u32,
     /// A bound excludes this number of probes and all larger numbers. The value is `None` if the
     /// claim is for a fixed number of probes.

@@ -2,8 +2,8 @@
 //!
 //! The filter's rate is at most p as long as at most `ones` bits are set. So the probability
 //! `P(X >= a)` with a = ones + 1 must be small, where X is the number of set bits. X is a sum of
-//! independent Bernoulli variables (see [`crate::Fill`]) with known mean and variance v. The file
-//! docs/CERTIFICATE.md proves the bounds.
+//! independent Bernoulli variables (see [`Fill`](crate::Fill)) with known mean and variance v. The
+//! file docs/CERTIFICATE.md proves the bounds.
 
 use super::Claim;
 use crate::exact::enclosure::Enclose;
@@ -33,8 +33,8 @@ pub struct OneFilter {
 pub enum TailBound {
     /// The probability is 0. A filter cannot have `a` set bits, because `min(m, n k) < a`.
     Certain,
-    /// The distribution of the number of set bits is so small that the checker can compute it item
-    /// by item.
+    /// The filter is so small that the checker can compute the distribution of the number of set
+    /// bits item by item.
     Law,
     /// Bennett's bound: `E = exp(v (z - 1 - ln z) - (a - mean) ln z)`.
     Chernoff {

@@ -24,18 +24,18 @@ pub struct BlockedSized {
 }
 
 impl BlockedSized {
-    /// Returns the bits per item of this design divided by those of a standard design. The number
-    /// of items is that per cycle. If the numbers of items are only known as brackets, the result
-    /// is the largest possible ratio.
+    /// Returns the bits per item of this design, divided by those of the design `standard`. Items
+    /// are counted per cycle. If the numbers of items are known only as brackets, the result is the
+    /// largest possible ratio.
     #[must_use]
     pub fn times_bits(&self, standard: &SizedDesign) -> f64 {
         let (items, others) = (self.run.items_per_cycle.lower, standard.run.items_per_cycle.upper);
         self.design.bits() as f64 / items / (standard.design.total_bits() as f64 / others)
     }
 
-    /// Returns whether the design has at most [`WORTH_TIMES`] times the bits per item of a standard
-    /// design. The ratio is that of [`times_bits`](Self::times_bits). The option
-    /// `plan --recycling --layout auto` uses this criterion.
+    /// Returns whether the design is worth its memory: whether [`times_bits`](Self::times_bits) is
+    /// at most [`WORTH_TIMES`]. The command `truebloom plan --recycling --layout auto` uses this
+    /// criterion.
     #[must_use]
     pub fn is_worth_it(&self, standard: &SizedDesign) -> bool {
         self.times_bits(standard) <= WORTH_TIMES
@@ -43,15 +43,16 @@ impl BlockedSized {
 }
 
 /// Finds a blocked design with `bits` bits, rounded down to whole lines of [`BLOCK_BITS`]. The
-/// long-run rate of the design is proven to be at most `rate`. The number of items per cycle is
-/// nearly the largest possible one. The result is `None` if no design was found, which can happen
-/// with few lines at low rates.
+/// long-run rate of the design is proven to be at most `rate`. Its number of items per cycle is
+/// nearly the largest possible number. The result is `None` if no design was found, which can
+/// happen with few lines at low rates.
 ///
 /// The [`limit`](BlockedDesign::limit) of the design is the highest decimal number with four digits
 /// for which the long-run rate is proven to be at most `rate`. The number of probes is chosen by
-/// comparing expected rates, not brackets. This loses at most 0.3% of the items. The whole search
-/// loses less than 1% of the items. The rate of the resulting design is proven. This takes tens of
-/// milliseconds at usual rates and any size, and some tenths of a second at a rate of 1e-9.
+/// comparing expected rates, not brackets. Because of this choice, the design may hold up to 0.3%
+/// fewer items than the best design. In total, it holds less than 1% fewer items than the best
+/// design. This takes tens of milliseconds at usual rates and any size, and some tenths of a second
+/// at a rate of 1e-9.
 ///
 /// ```
 /// use truebloom_math::recycling::{Mode, blocked_capacity, capacity};
@@ -63,7 +64,7 @@ impl BlockedSized {
 /// ```
 ///
 /// # Errors
-/// Fails if there are fewer bits than in one line, if bits are out of range, or if the rate is
+/// Fails if there are fewer bits than in one line, if `bits` is out of range, or if the rate is
 /// below 1e-9.
 pub fn blocked_capacity(bits: u64, rate: &Rate) -> Result<Option<BlockedSized>> {
     let _work = work::begin();
@@ -191,12 +192,12 @@ fn decimal_below(limit: f64) -> i64 {
 /// Finds nearly the smallest blocked design that is proven to hold at least `items` per cycle at a
 /// long-run rate of at most `rate`. The result is `None` above 2^62 bits.
 ///
-/// The capacity is not exactly monotone in the number of bits. So the search moves from size to
-/// size by comparing their capacities. The search can miss a slightly smaller size. The difference
-/// is less than a thousandth plus one line. This takes some tenths of a second.
+/// The capacity is not exactly monotone in the number of bits, so the search can miss a slightly
+/// smaller size. The difference is less than a thousandth of the size plus one line. This takes
+/// some tenths of a second.
 ///
 /// # Errors
-/// Fails if `items` is not above 0, or is above 1e18, or if the rate is below 1e-9.
+/// Fails if `items` is 0 or less, or above 1e18, or if the rate is below 1e-9.
 pub fn blocked_min_bits(items: f64, rate: &Rate) -> Result<Option<BlockedSized>> {
     let _work = work::begin();
     if !(items > 0.0 && items <= 1e18) {

@@ -59,9 +59,9 @@ impl BlockedDesign {
     /// because no bracket is known for a cycle that begins with a retained item.
     ///
     /// # Errors
-    /// Fails if bits are out of range or not a multiple of `block_bits`, or if lines have more than
-    /// 65,536 bits. Also fails if probes are not from 1 to [`MAX_BLOCKED_PROBES`], or if `limit` is
-    /// not from 1e-15 to 0.999.
+    /// Fails if `bits` is out of range or not a multiple of `block_bits`, or if lines have more
+    /// than 65,536 bits. Also fails if probes are not from 1 to [`MAX_BLOCKED_PROBES`], or if
+    /// `limit` is not from 1e-15 to 0.999.
     pub fn new(bits: u64, block_bits: u64, probes: u32, limit: f64) -> Result<BlockedDesign> {
         check_probes(probes)?;
         if probes > MAX_BLOCKED_PROBES {
@@ -107,7 +107,7 @@ impl BlockedDesign {
         self.limit
     }
 
-    /// Returns the weights of the lines, which the filter uses to track its own rate.
+    /// Returns the weights of lines. From these weights, a filter computes its own rate.
     #[must_use]
     pub fn weights(&self) -> Weights {
         Weights::new(self.block_bits(), self.probes())
@@ -124,9 +124,9 @@ impl BlockedDesign {
     /// cycle.
     ///
     /// All results are proven ([`Method::Bound`]). The worst rate differs from the limit by at most
-    /// the effect of a single item. The brackets of the number of items and of the average rate
-    /// have widths that are about proportional to `1/sqrt(lines)`. The values inside the brackets
-    /// are approximations, which assume that the rate of a filter is always the expected rate. In
+    /// the effect of a single item. The widths of the brackets of the number of items and of the
+    /// average rate are about proportional to `1/sqrt(lines)`. The values inside the brackets are
+    /// approximations, which assume that the rate of a filter is always the expected rate. In
     /// simulations, the relative error of these values is less than `1/lines`. The method is
     /// described in docs/design/recycling.md. The computation takes some milliseconds at any size,
     /// and up to a second with 32 probes.

@@ -8,9 +8,9 @@ use alloc::vec::Vec;
 /// [`Weights::most_rounded`]. A filter compares this mean with its limit, so it never continues a
 /// cycle with a rate above the limit.
 ///
-/// The rounding is a part of the definition, because filters, files and laws must round in the same
-/// way. The computation starts with 2^64, and takes k steps. Each step multiplies by d, divides by
-/// m and rounds up.
+/// The rounding is part of the definition, so that all implementations get the same weights. The
+/// computation starts with 2^64, and takes k steps. Each step multiplies by d, divides by m and
+/// rounds up.
 ///
 /// ```
 /// use truebloom_math::recycling::BlockedDesign;
