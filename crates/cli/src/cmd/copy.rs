@@ -16,7 +16,7 @@ const EXAMPLES: &str = "\
 Examples:
   truebloom copy seen.tbl backup.tbl
   truebloom copy --compress seen.tbl small.tbl
-  truebloom copy --empty monday.tbl tuesday.tbl    empty, with the same plan and seed, to be merged";
+  truebloom copy --empty monday.tbl tuesday.tbl    empty, with the same plan and seed, so that both can be merged";
 
 /// Copy a filter, with its keys or (with --empty) without them
 #[derive(clap::Args)]
