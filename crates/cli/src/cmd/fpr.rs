@@ -16,7 +16,7 @@ Examples:
   truebloom fpr -m 9585 -n 1000 -k 7 --plot fpr.svg    the rate by probes as a chart
   truebloom fpr -m 64MiB -n 50M -k 7 --variant classic
   truebloom fpr -m 9585 -k 7 --ones 4965               for a known number of set bits
-  truebloom fpr -m 1M -n 50k -k 10 --scheme double     positions h1 + i h2, modulo the bits
+  truebloom fpr -m 1M -n 50k -k 10 --scheme double     positions h1 + i h2, modulo the number of bits
   truebloom fpr -m 1MiB -n 800k -k 6 --layout blocked  one cache line per item
   truebloom fpr --slice-bits 6673 -n 5000 -k 6 --scheme partition-double
 

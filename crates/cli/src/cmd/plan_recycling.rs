@@ -35,8 +35,8 @@ pub(crate) struct Options {
     #[arg(long, value_name = "SHARE", value_parser = args::rate, requires = "remember")]
     forget: Option<Rate>,
 
-    /// Number of new items in one run, whose wrong drops are bounded; by default 100 cycles of
-    /// each design
+    /// Number of new items in one run; the report bounds how many of them are wrongly dropped. By
+    /// default, a run has 100 cycles of each design
     #[arg(long, value_name = "N", value_parser = args::count, requires = "recycling")]
     over: Option<u64>,
 

@@ -108,6 +108,9 @@ fn chart(args: &Args, columns: &[Vec<Cell>], families: bool) -> Chart {
 
 /// The rates for one size, by number of probes.
 fn rates(args: &Args, bits_per_item: u64) -> Result<Vec<Cell>, Failure> {
+    if bits_per_item == 0 {
+        return Err(Failure::new("--bits-per-item is 0, but must be at least 1"));
+    }
     let Some(bits) = bits_per_item.checked_mul(args.items) else {
         return Err(Failure::new(format_args!("{bits_per_item} bits per item for {} items are more than 2^64", args.items)));
     };
