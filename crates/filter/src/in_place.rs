@@ -276,8 +276,8 @@ impl Place {
         Ok(Place { map, target, file })
     }
 
-    /// Replaces the header by one system call. A copy into the mapped bytes takes many instructions,
-    /// and a process that is killed between two of them would leave a damaged header.
+    /// Replaces the header by one system call. A copy into the mapped bytes takes many
+    /// instructions, and a process that is killed between two of them would leave a damaged header.
     #[cfg(unix)]
     fn write_header(&mut self, header: &[u8; HEADER_BYTES]) -> io::Result<()> {
         std::os::unix::fs::FileExt::write_all_at(&self.file.0, header, 0)

@@ -156,6 +156,9 @@ fn equality_is_not_about_order() {
         assert!(more != forwards && empty != forwards);
         let other_seed = FilterOf::<S>::builder().bits(bits).probes(3).hasher(PortableHasher::xxh3(Seed::from(4))).build().expect("small");
         assert!(other_seed != empty && empty.clone().planned_for(1, None).expect("no rate") != empty);
+        // A file stores 0 for "no capacity".
+        let unplanned = empty.clone().planned_for(0, None).expect("no rate");
+        assert!(FilterOf::<S>::from_bytes(&unplanned.to_bytes().expect("small")).expect("whole") == unplanned);
     }
     check::<Standard>(512);
     check::<Classic>(512);

@@ -8,7 +8,7 @@ use crate::lock::Lock;
 use crate::report::{FormatArgs, Report, bytes};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use truebloom::{AnyFilter, FileHeader, wire};
+use truebloom::{AnyFilter, wire};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let lock = Lock::of(&args.filter)?;
     let old = Held::open(&args.filter)?;
     // An error in the filter must not be reported as one in the difference.
-    FileHeader::from_bytes(old.as_ref()).map_err(|cause| format_error(&args.filter, cause))?;
+    drop(AnyFilter::from_bytes(old.as_ref()).map_err(|cause| format_error(&args.filter, cause))?);
     let new = wire::apply(old.as_ref(), difference.as_ref()).map_err(|cause| format_error(name, cause))?;
     drop(old);
     let filter = AnyFilter::from_bytes(&new).map_err(|cause| format_error(name, cause))?;

@@ -106,7 +106,22 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         Made::Planned(plan) => AnyFilter::from_plan_with_hasher(plan, hasher),
         Made::Grows(growth) => ScalableFilter::with_growth(*growth, hasher).map(AnyFilter::from),
     };
-    build(filter.map_err(Failure::new)?, &made, args, &lock)
+    let filter = filter.map_err(Failure::new)?;
+    check_first_layer(&filter, args.size.max_memory)?;
+    build(filter, &made, args, &lock)
+}
+
+/// Checks --max-memory for a filter that grows; its later layers are checked when they are made.
+fn check_first_layer(filter: &AnyFilter, max_memory: Option<u64>) -> Result<(), Failure> {
+    match max_memory {
+        Some(most) if matches!(filter, AnyFilter::Scalable(_)) && filter.bits().div_ceil(8) > most => {
+            let [needed, most] = [filter.bits() / 8, most].map(crate::report::bytes);
+            Err(Failure::new(format_args!(
+                "the first layer takes {needed}, but --max-memory allows {most}; allow more, or begin with fewer items (--grow=ITEMS)"
+            )))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// How the size of the filter is determined.

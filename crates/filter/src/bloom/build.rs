@@ -206,7 +206,8 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
         self
     }
 
-    /// Sets the number of items that the filter is planned for, and the rate that it must keep.
+    /// Sets the number of items that the filter is planned for, and the rate that it must keep. With
+    /// 0 items, the filter has no [capacity](Self::capacity).
     ///
     /// # Errors
     /// Returns an error if `rate` is not proven for this filter with `items` items.
@@ -216,7 +217,7 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
         {
             return Err(BuildError::NotProven { scheme: self.scheme().id(), items, asked });
         }
-        (self.head.0.capacity, self.head.0.rate) = (Some(items), rate);
+        (self.head.0.capacity, self.head.0.rate) = ((items > 0).then_some(items), rate);
         Ok(self)
     }
 }
