@@ -589,9 +589,9 @@ mod tests {
     #[test]
     fn what_is_forgotten_is_not_held() {
         let one = crate::answer("streams\nn=1\np=10%");
-        assert!(one.contains("\"items_held\":0.0,\"gain\":0.0") && one.contains("\"note\":\"It holds nothing"), "{one}");
+        assert!(one.contains("\"items_held\":0.0,\"gain\":0.0") && one.contains("\"note\":\"It remembers no item"), "{one}");
         let three = crate::answer("streams\nn=3\np=10%");
-        assert!(three.contains("1.64 times") && three.contains("It holds 2.153 items on average"), "{three}");
+        assert!(three.contains("1.64 times") && three.contains("It remembers 2.153 items on average"), "{three}");
         assert!(crate::answer("streams\nn=100k\np=1%").contains("\"note\":\"\""));
     }
 

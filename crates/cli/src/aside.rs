@@ -68,12 +68,12 @@ impl ReportTo {
         if !path.exists() {
             return Ok(Reserved { file: Some((path.to_owned(), None)), aside: false });
         }
-        let there = lock::locked(path, "is going to write its report there")?;
+        let there = lock::locked(path, "is going to write its report to this file")?;
         match is_report(&there) {
             Ok(true) => Ok(Reserved { file: Some((path.to_owned(), Some(there))), aside: false }),
             Ok(false) => Err(Failure::at(
                 path,
-                "is not a report, and only reports are replaced; choose another name, or remove the file if it is not needed",
+                "this is not a report, and only reports are replaced; choose another name, or remove the file if it is not needed",
             )),
             Err(error) => Err(Failure::at(path, error)),
         }
@@ -112,7 +112,7 @@ impl Reserved {
         if there.is_none() && path.symlink_metadata().is_ok() {
             return Err(Failure::at(
                 path,
-                "was created by another program during this run, so it is not replaced, and the report is lost; name another file",
+                "another program created this file during this run, so it is not replaced, and the report is lost; name another file",
             ));
         }
         let mut fields = report.fields().clone();

@@ -91,7 +91,7 @@ pub(crate) fn write(certificate: &Certificate, path: &Path, force: bool) -> Resu
     check_no_stream(path)?;
     // A certificate begins with its format. The message does not propose --force, if --force would
     // be refused.
-    let what = if force { "is not a certificate" } else { "exists already, but is not a certificate" };
+    let what = if force { "this is not a certificate" } else { "the file exists already, but is not a certificate" };
     check_begins(path, format!("{{\"format\":\"{FORMAT}\"").as_bytes(), what)?;
     let expected = if force { Expected::Anything } else { Expected::Nothing };
     crate::output::write_whole(path, expected, text.as_bytes())

@@ -183,19 +183,37 @@ impl From<truebloom_math::Error> for Failure {
                     "items_per_cycle" => "the number of items per cycle",
                     "arrivals" => "-n",
                     "items" if expected.starts_with("at least 1") => "-n",
+                    "bits" => "the number of bits",
+                    "items" => "the number of items",
+                    "probes" => "the number of probes",
+                    "ones" => "the number of set bits",
+                    "sigma" => "--sigma",
                     "first" => {
                         return Failure::new(format_args!("--grow={found}: the first layer must hold 64 to 1,000,000,000,000 items"));
                     }
                     name => name,
                 };
+                let expected = expected
+                    .replace("at most `bits`", "at most the number of bits")
+                    .replace("a multiple of probes (", "a multiple of the number of probes (");
                 Failure::new(grouped(&format!("{name} is {found}, but must be {expected}")))
             }
             truebloom_math::Error::LawTooCostly { .. } => Failure::new(
-                "with so many bits, items or probes, how the rates of single filters differ takes too long to compute; \
+                "with so many bits, items or probes, it takes too long to compute how the rates of single filters differ; \
                  `truebloom fpr` computes the expected rate of any size",
             ),
             error => Failure::new(grouped(&error.to_string())),
         }
+    }
+}
+
+/// The message for a name that is not in a list: "`triple` is not a known scheme".
+pub(crate) fn unknown_name(error: truebloom_math::Error) -> String {
+    match error {
+        truebloom_math::Error::OutOfRange { name, found, expected } if expected.starts_with("one of") => {
+            format!("`{found}` is not a known {name}; choose {expected}")
+        }
+        error => error.to_string(),
     }
 }
 

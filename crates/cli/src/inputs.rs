@@ -37,7 +37,7 @@ pub(crate) fn input_metadata(path: &Path) -> io::Result<Metadata> {
 pub(crate) fn open_file(path: &Path) -> io::Result<File> {
     let file = if is_stdin(path) { unbuffered_stdin()? } else { File::open(path)? };
     match file.metadata()?.is_dir() {
-        true => Err(io::Error::other("is a directory; name files, or join them with `cat DIR/*`")),
+        true => Err(io::Error::other("this is a directory; name the files in it, or join them with `cat DIR/*`")),
         false => Ok(file),
     }
 }

@@ -11,16 +11,16 @@ use truebloom::file::{Expected, Replacement, Unkept, check_target, open_regular}
 use truebloom::{FileError, FileHeader, FormatError};
 
 /// The message if a file exists where a new one should be written.
-pub(crate) const EXISTS: &str = "exists already; add --force to overwrite it, or choose another name";
+pub(crate) const EXISTS: &str = "the file exists already; add --force to overwrite it, or choose another name";
 
 /// The message for a file that this command has not written.
-const FOREIGN: &str = "is not a truebloom file, and --force replaces only truebloom files; choose another name, or remove the file if it is not needed (were the arguments swapped?)";
+const FOREIGN: &str = "this is not a truebloom file, and --force replaces only truebloom files; choose another name, or remove the file if it is not needed (were the arguments swapped?)";
 
 /// The message for a file that this command has not written, if --force is not given.
-const FOREIGN_EXISTS: &str = "exists already, and is not a truebloom file; choose another name (were the arguments swapped?)";
+const FOREIGN_EXISTS: &str = "the file exists already, and is not a truebloom file; choose another name (were the arguments swapped?)";
 
 /// The message for a file that another process created after this command began with --force.
-const CREATED_MEANWHILE: &str = "was created by another process during this run, so it was not replaced; run the command again";
+const CREATED_MEANWHILE: &str = "another process created this file during this run, so it was not replaced; run the command again";
 
 /// The right to replace a file. A `Lock` holds the locked file that existed at the beginning, or
 /// records that there was none. Dropping this value releases the lock.
@@ -107,7 +107,7 @@ pub(crate) fn check_name(path: &Path) -> Result<(), Failure> {
         ));
     }
     if path.as_os_str().as_encoded_bytes().last().is_some_and(|last| std::path::is_separator(char::from(*last))) {
-        return Err(Failure::at(path, "names a folder, because it ends with a slash; name a file"));
+        return Err(Failure::at(path, "this name ends with a slash, so it can only be the name of a folder; name a file"));
     }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     match folder.filter(|folder| !folder.exists()) {
@@ -122,7 +122,7 @@ pub(crate) fn check_name(path: &Path) -> Result<(), Failure> {
 /// would be lost if the file were replaced.
 pub(crate) fn check_no_stream(path: &Path) -> Result<(), Failure> {
     match output::stream_to(path) {
-        Some(stream) => Err(Failure::at(path, format_args!("{stream} is written to it, so it cannot be replaced; name another file"))),
+        Some(stream) => Err(Failure::at(path, format_args!("{stream} goes to this file, so it cannot be replaced; name another file"))),
         None => Ok(()),
     }
 }
@@ -147,7 +147,7 @@ pub(crate) fn check_begins(path: &Path, with: &[u8], what: &str) -> Result<(), F
     }
     Err(Failure::at(
         path,
-        format_args!("{what}, and only such a file is replaced; choose another name, or remove the file if it is not needed"),
+        format_args!("{what}, and only certificates are replaced; choose another name, or remove the file if it is not needed"),
     ))
 }
 

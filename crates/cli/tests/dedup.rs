@@ -352,7 +352,7 @@ fn a_state_of_a_clock_that_was_ahead_goes_on() {
     let next = run(&["--state", name], b"a\nb\n");
     let told = String::from_utf8_lossy(&next.stderr);
     assert_eq!((next.status.code(), &next.stdout[..]), (Some(0), &b"b\n"[..]), "{told}");
-    let expected = "state.tbl: when it was saved, the clock was about 10d ahead of the current time; its lines keep their age, and the current clock decides when they are forgotten\n";
+    let expected = "state.tbl: when this state was saved, the clock was about 10d ahead of the present time; the lines keep their age, and from now on the present clock decides when they are forgotten\n";
     assert!(told.ends_with(expected), "{told}");
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("after 1970");
     let opened: RecyclingFilter = RecyclingFilter::open(&path).expect("a state");

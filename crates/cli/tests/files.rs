@@ -242,7 +242,10 @@ fn a_lock_of_another_process_is_told_with_its_number() {
         flock -n s true || seq 3 | t dedup --state s; echo \"exit $?\"; pid=$(cat /proc/locks | awk '/FLOCK/ { print $5 }' | tr '\\n' ' '); kill $(cat held); echo \"pids $pid\"",
     );
     let process = told.split("(process ").nth(1).and_then(|rest| rest.split(')').next()).unwrap_or_default().to_owned();
-    assert_told(&told, &["s: another process keeps its state there; wait until it has finished, then try again (process ", "exit 2"]);
+    assert_told(
+        &told,
+        &["s: another process keeps its state in this file; wait until it has finished, then try again (process ", "exit 2"],
+    );
     let pids = told.lines().find_map(|line| line.strip_prefix("pids ")).expect("the locks");
     assert!(pids.split(' ').any(|pid| pid == process), "{told}");
 }
@@ -328,8 +331,8 @@ fn a_certificate_overwrites_no_file() {
     );
     assert_eq!(
         told,
-        "truebloom: F: exists already, but is not a certificate, and only such a file is replaced; choose another name, or remove the file if it is not needed\nexit 2\n\
-         truebloom: F: is not a certificate, and only such a file is replaced; choose another name, or remove the file if it is not needed\nexit 2\nprecious\nexit 0\nF\nM\nN\ntold\n"
+        "truebloom: F: the file exists already, but is not a certificate, and only certificates are replaced; choose another name, or remove the file if it is not needed\nexit 2\n\
+         truebloom: F: this is not a certificate, and only certificates are replaced; choose another name, or remove the file if it is not needed\nexit 2\nprecious\nexit 0\nF\nM\nN\ntold\n"
     );
 }
 
@@ -341,7 +344,7 @@ fn a_report_replaces_nothing_but_a_report() {
         r#"printf '{"verb":"x","a":1}\n{"verb":"x","a":2}\n' > lines.jsonl; printf '{"verb":"dedup"}\n' > other.json; cp other.json input.json
         t create -n 10 -p 1% F lines.jsonl > /dev/null; t info --json F > info.json; t check --json F lines.jsonl > answers.json
         for report in lines.jsonl other.json info.json answers.json F; do cp $report before
-          t dedup -c --report=$report input.json > said 2>&1; echo "$? $(grep -c 'is not a report, and only reports are replaced' said)"; cmp $report before
+          t dedup -c --report=$report input.json > said 2>&1; echo "$? $(grep -c 'this is not a report, and only reports are replaced' said)"; cmp $report before
         done
         : > empty.json; t check -c --report=empty.json F input.json; t dedup -c --report=empty.json input.json; t check -c --report=empty.json F input.json"#,
     );
@@ -370,7 +373,7 @@ fn a_report_is_no_other_file_of_its_run() {
     assert!(told.contains("'s': No such file") || told.contains("s: No such file"), "no state was begun: {told}");
     assert_eq!(told.matches(&refused("o", "the output is written to it")).count(), 2, "{told}");
     assert!(told.contains(&refused("e", "standard error is written to it")), "{told}");
-    assert!(told.ends_with("late: was created by another program during this run, so it is not replaced, and the report is lost; name another file\nexit 2\nprecious\nA\n"), "{told}");
+    assert!(told.ends_with("late: another program created this file during this run, so it is not replaced, and the report is lost; name another file\nexit 2\nprecious\nA\n"), "{told}");
 }
 
 #[test]
@@ -393,7 +396,7 @@ fn an_output_that_is_read_is_refused() {
         cp w a; (read -r first; read -r second; t check -v F) < a 1<> a; cmp w a; t check F w > b; cmp w b"#,
     );
     let refused = |name: &str| {
-        let why = "is an input, but standard output also goes there, so the command would endlessly read its own output; write to another file, and move it afterwards";
+        let why = "this input is also the output, so the command would endlessly read its own output; write to another file, and move it afterwards";
         format!("truebloom: {name}: {why}\n")
     };
     let expected = ["a", "standard input", "a", "a", "/dev/stdin", "a"].map(refused).concat();
@@ -454,9 +457,9 @@ fn a_file_that_a_stream_goes_to_is_not_replaced() {
         refused t plan -n 9 -p 1% --prove o --force
         : > e; t create --force -n 50 -p 1% e w 2>> e; echo $?; cat e; t plan -n 100 -p 1% --plot c.svg > c.svg; echo $?; ls -s c.svg"#,
     );
-    assert_eq!(told.matches("the output is written to it, so it cannot be replaced; name another file").count(), 10, "{told}");
+    assert_eq!(told.matches("the output goes to this file, so it cannot be replaced; name another file").count(), 10, "{told}");
     assert_eq!(told.matches("2 truebloom: ").count(), 9, "{told}");
-    assert!(told.contains("2\ntruebloom: e: standard error is written to it, so it cannot be replaced;"), "{told}");
+    assert!(told.contains("2\ntruebloom: e: standard error goes to this file, so it cannot be replaced;"), "{told}");
     assert!(told.ends_with("2\n0 c.svg\n") && !told.contains("differ"), "{told}");
 }
 
@@ -470,7 +473,7 @@ fn a_state_that_was_written_is_named_if_the_output_fails() {
 #[test]
 fn names_of_folders_are_refused_before_anything_is_read() {
     let told = shell("mkfifo lines; t create -n 9 -p 1% x/ lines; t dedup --state y/ lines; t plan -n 9 -p 1% --prove z/");
-    assert_eq!(told.matches("/: names a folder, because it ends with a slash; name a file\n").count(), 3, "{told}");
+    assert_eq!(told.matches("/: this name ends with a slash, so it can only be the name of a folder; name a file\n").count(), 3, "{told}");
 }
 
 /// Only root can become another user; others do not run this test.

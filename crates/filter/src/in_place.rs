@@ -189,8 +189,8 @@ impl<S: Scheme> InPlace<S> {
     fn finish(&mut self) -> io::Result<()> {
         self.flush()?;
         let Some(filter) = &mut self.filter else { return Ok(()) };
-        filter.seal();
-        self.flush_header()
+        let header = filter.sealed_header();
+        self.write_header(&header)
     }
 
     /// Flushes all bits. The header must be flushed later, because it is correct only once the bits
@@ -206,17 +206,17 @@ impl<S: Scheme> InPlace<S> {
         mark(&mut fields);
         // While the payload changes, its checksum is unknown.
         let header = fields.sealed(length, 0);
-        filter.bytes_mut().as_mut()[..HEADER_BYTES].copy_from_slice(&header);
-        self.flush_header()
+        self.write_header(&header)
     }
 
-    fn flush_header(&mut self) -> io::Result<()> {
-        self.noted(|place| place.flush(0, HEADER_BYTES))
+    /// Replaces the header, and flushes it to the disk.
+    fn write_header(&mut self, header: &[u8; HEADER_BYTES]) -> io::Result<()> {
+        self.noted(|place| place.write_header(header).and_then(|()| place.flush(0, HEADER_BYTES)))
     }
 
     /// Calls `write` and remembers a failure, because the system reports a failed write only once,
     /// and later treats the data as written.
-    fn noted(&mut self, write: impl FnOnce(&Place) -> io::Result<()>) -> io::Result<()> {
+    fn noted(&mut self, write: impl FnOnce(&mut Place) -> io::Result<()>) -> io::Result<()> {
         if self.has_failed {
             return Err(io::Error::other("an earlier write failed, so the contents of the file on disk are unknown"));
         }
@@ -274,6 +274,21 @@ impl Place {
         // SAFETY: as the caller promised; the lock excludes all programs that take it.
         let map = unsafe { MmapMut::map_mut(&file.0) }.map_err(failed)?;
         Ok(Place { map, target, file })
+    }
+
+    /// Replaces the header by one system call. A copy into the mapped bytes takes many instructions,
+    /// and a process that is killed between two of them would leave a damaged header.
+    #[cfg(unix)]
+    fn write_header(&mut self, header: &[u8; HEADER_BYTES]) -> io::Result<()> {
+        std::os::unix::fs::FileExt::write_all_at(&self.file.0, header, 0)
+    }
+
+    /// Replaces the header. Elsewhere, a write to a mapped file may not be visible in the mapped
+    /// bytes.
+    #[cfg(not(unix))]
+    fn write_header(&mut self, header: &[u8; HEADER_BYTES]) -> io::Result<()> {
+        self.map[..HEADER_BYTES].copy_from_slice(header);
+        Ok(())
     }
 
     /// Flushes a range of the file to the disk. On systems where this is not enough (macOS), the

@@ -74,7 +74,7 @@ pub fn plan(plan: &Plan) -> Result<Chart> {
         Chart::new("The rate of this filter by number of items", Axis::linear("items in the filter"), Axis::log(RATE)).note(note);
     let variant = plan.scheme.variant().filter(|_| plan.layout() == truebloom_math::Layout::Spread);
     if let Some(variant) = variant {
-        chart = chart.with(Series::band("one filter's own rate: 98% of filters", scatter(plan, variant)).coloured(0));
+        chart = chart.with(Series::band("rates of 98% of filters", scatter(plan, variant)).coloured(0));
     }
     chart = chart
         .with(Series::line("average over filters", line).coloured(0))

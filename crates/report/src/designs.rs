@@ -62,9 +62,9 @@ const FEW: f64 = 100.0;
 #[must_use]
 pub fn held_in_words(held: f64) -> Option<String> {
     if held < 1e-9 {
-        Some("it holds nothing: the item that ends a cycle is also forgotten".to_owned())
+        Some("it remembers no item: every insertion empties it".to_owned())
     } else if held < FEW {
-        Some(format!("it holds {} items on average: the item that ends a cycle is forgotten", significant(held, 4)))
+        Some(format!("it remembers {} items on average; the next one empties it and is forgotten, too", significant(held, 4)))
     } else {
         None
     }

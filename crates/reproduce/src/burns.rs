@@ -69,50 +69,70 @@ fn bounds_and_figures() -> Result<Vec<Claim>> {
     let swapped = Occupancy::classic(100, 3, 20)?.mean()?;
     Ok(vec![
         Claim::statement(
-            ["table-1-means", "Table 1", "mean set bits of both filters by its formulas, m = 100, n = 20, k = 3"],
+            [
+                "table-1-means",
+                "Table 1",
+                "the formulas of the table give the mean number of set bits of both filters; m = 100, n = 20, k = 3",
+            ],
             "m - m(1-k/m)^n, m - m(1-1/m)^nk",
             means.iter().zip(printed).all(|(ours, printed)| (ours / printed - 1.0).abs() < 1e-12),
             means.map(shown).join(", "),
         ),
         Claim::statement(
-            ["table-1-batches", "Table 1", "classic filter: balls n, batches k; its mean at m = 100, n = 20, k = 3"],
+            [
+                "table-1-batches",
+                "Table 1",
+                "how the balls of the classic filter form batches, checked by the mean number of set bits at m = 100, n = 20, k = 3",
+            ],
             "k batches of n balls",
             (swapped / means[0] - 1.0).abs() < 1e-9,
-            format!("{} so, {} by the formula below", shown(swapped), shown(means[0])),
+            format!("{} with these batches, {} by the table's formula", shown(swapped), shown(means[0])),
         )
         .unless(
             "n batches of k balls",
             (printed[0] / means[0] - 1.0).abs() < 1e-12 && (swapped / means[0] - 1.0).abs() > 0.05,
             "B8",
         ),
-        Claim::statement(["e-below-m-below-s", "3.2.1", "E <= M <= f_S, m = 1000, n = 20, k = 25 to 50"], "holds", jensen, held(jensen)),
+        Claim::statement(["e-below-m-below-s", "3.2.1", "E <= M <= f_S for m = 1000, n = 20, k = 25 to 50"], "holds", jensen, held(jensen)),
         Claim::statement(
-            ["corollary-23", "Cor. 23", "L <= f_S, f_C <= U, m = 1000, n = 20, k = 25 to 50"],
+            ["corollary-23", "Cor. 23", "f_S and f_C are between L and U for m = 1000, n = 20, k = 25 to 50"],
             "holds",
             enclosed,
             format!("{}, in proven brackets", held(enclosed)),
         ),
         Claim::statement(
-            ["figure-6-valley", "Fig. 6", "rates fall, then rise to 1, m = 100, n = 20, k to 40"],
+            ["figure-6-valley", "Fig. 6", "the rates fall and then rise to 1 as k grows to 40; m = 100, n = 20"],
             "holds",
             one_valley(standards) && one_valley(classics) && ends.iter().all(|&end| end > 0.98),
             format!("f_S = {}, f_C = {} at k = 40", shown(ends[0]), shown(ends[1])),
         ),
         Claim::statement(
-            ["figure-7-order", "Fig. 7", "curves at the left edge, k = 25, m = 1000, n = 20"],
+            ["figure-7-order", "Fig. 7", "the order of the curves at the left edge, k = 25; m = 1000, n = 20"],
             "U > f_S > M > f_C > L",
             ordered[0].1,
-            format!("the same, to k = {last}"),
+            format!("the same order up to k = {last}"),
         ),
         Claim::number(
             "figure-7-best-classic",
             "Fig. 7",
-            "best probes, classic, m = 1000, n = 20",
+            "the best number of probes of the classic filter; m = 1000, n = 20",
             "33",
             best(Variant::Classic, bits, items)?.into(),
         ),
-        Claim::number("figure-7-best-standard", "Fig. 7", "best probes, standard", "34", best(Variant::Standard, bits, items)?.into()),
-        Claim::number("figure-7-estimate", "Fig. 7", "estimate of the best probes", "34.7", estimate(bits, items)),
+        Claim::number(
+            "figure-7-best-standard",
+            "Fig. 7",
+            "the best number of probes of the standard filter; m = 1000, n = 20",
+            "34",
+            best(Variant::Standard, bits, items)?.into(),
+        ),
+        Claim::number(
+            "figure-7-estimate",
+            "Fig. 7",
+            "the estimate of the best number of probes; m = 1000, n = 20",
+            "34.7",
+            estimate(bits, items),
+        ),
     ])
 }
 
@@ -140,46 +160,80 @@ fn minimisation() -> Result<Vec<Claim>> {
         .collect::<Result<_>>()?;
     Ok(vec![
         Claim::statement(
-            ["most-items", "3.4", "every n from n_max on misses the rate; m = 1000, p = 0.1%"],
+            ["most-items", "3.4", "the filter misses the rate for all n in this range; m = 1000, p = 0.1%"],
             "n >= n_max",
             least_rate(1000, most)?.lower > limit,
-            format!("{most} items still meet it, {} do not", most + 1),
+            format!("{most} items still meet the rate, {} do not", most + 1),
         )
         .unless("n > n_max", strict_items, "B19"),
         Claim::statement(
-            ["least-bits", "3.4", "every m up to m_min misses the rate; n = 50, p = 0.1%"],
+            ["least-bits", "3.4", "the filter misses the rate for all m in this range; n = 50, p = 0.1%"],
             "m <= m_min",
             least_rate(least, 50)?.lower > limit,
-            format!("{least} bits already meet it, {} do not", least - 1),
+            format!("{least} bits already meet the rate, {} do not", least - 1),
         )
         .unless("m < m_min", strict_bits, "B19"),
         Claim::statement(
-            ["best-rate-sign", "3.4", "E at the estimated probes, its sign in the exponent; m = 64, n = 4"],
+            ["best-rate-sign", "3.4", "E at the estimated number of probes contains this exponential; m = 64, n = 4"],
             "e^(nk/m)",
             (0.0..=1.0).contains(&unsigned),
             format!("{} at k = 11", shown(unsigned)),
         )
         .unless("e^(-nk/m)", (signed / power - 1.0).abs() < 1e-12, "B18"),
         Claim::statement(
-            ["estimates-differ", "3.4", "the estimate of k is the farther off, the fewer items; m = 1024, n = 1, 4, 16, classic"],
+            [
+                "estimates-differ",
+                "3.4",
+                "the fewer items, the farther the estimate of k is from the classic filter's best k; m = 1024, n = 1, 4, 16",
+            ],
             "holds",
             far.windows(2).all(|pair| pair[0] > pair[1]),
             format!("too high by {}", far.iter().map(|&far| shown(far)).collect::<Vec<_>>().join(", ")),
         ),
-        Claim::number("example-estimate-probes", "3.4", "estimate of the best probes, m = 64, n = 4", "11.09", estimated),
-        Claim::number("example-estimate-rate", "3.4", "rate by that estimate", "4.59e-4", power),
-        Claim::number("example-rate-standard", "3.4", "least rate, standard", "6.15e-4", least_rate(bits, items)?.value),
-        Claim::number("example-best-standard", "3.4", "best probes, standard", "10", best(Variant::Standard, bits, items)?.into()),
+        Claim::number("example-estimate-probes", "3.4", "the estimate of the best number of probes; m = 64, n = 4", "11.09", estimated),
+        Claim::number("example-estimate-rate", "3.4", "the rate E at the estimated number of probes; m = 64, n = 4", "4.59e-4", power),
+        Claim::number(
+            "example-rate-standard",
+            "3.4",
+            "the lowest rate of the standard filter; m = 64, n = 4",
+            "6.15e-4",
+            least_rate(bits, items)?.value,
+        ),
+        Claim::number(
+            "example-best-standard",
+            "3.4",
+            "the best number of probes of the standard filter; m = 64, n = 4",
+            "10",
+            best(Variant::Standard, bits, items)?.into(),
+        ),
         Claim::number(
             "example-rate-classic",
             "3.4",
-            "least rate, classic",
+            "the lowest rate of the classic filter; m = 64, n = 4",
             "4.55e-4",
             optimal_probes(Variant::Classic, bits, items)?.fpr.value,
         ),
-        Claim::number("example-best-classic", "3.4", "best probes, classic", "9", best(Variant::Classic, bits, items)?.into()),
-        Claim::number("example-rate-standard-11", "3.4", "rate at k = 11, standard", "6.25e-4", standard(bits, items, 11)?),
-        Claim::number("example-rate-classic-11", "3.4", "rate at k = 11, classic", "4.85e-4", classic(bits, items, 11)?),
+        Claim::number(
+            "example-best-classic",
+            "3.4",
+            "the best number of probes of the classic filter; m = 64, n = 4",
+            "9",
+            best(Variant::Classic, bits, items)?.into(),
+        ),
+        Claim::number(
+            "example-rate-standard-11",
+            "3.4",
+            "the rate of the standard filter with 11 probes; m = 64, n = 4",
+            "6.25e-4",
+            standard(bits, items, 11)?,
+        ),
+        Claim::number(
+            "example-rate-classic-11",
+            "3.4",
+            "the rate of the classic filter with 11 probes; m = 64, n = 4",
+            "4.85e-4",
+            classic(bits, items, 11)?,
+        ),
     ])
 }
 
@@ -206,8 +260,8 @@ impl Tally {
 
     fn found(&self) -> String {
         match &self.first {
-            None => format!("held in all {}", self.tried),
-            Some(first) => format!("failed in {} of {}, first {first}", self.failed, self.tried),
+            None => format!("held in all {} cases", self.tried),
+            Some(first) => format!("failed in {} of {} cases, the first at {first}", self.failed, self.tried),
         }
     }
 }
@@ -229,12 +283,12 @@ fn conjecture_24() -> Result<Vec<Claim>> {
         upper.add(f64::from(standard.probes) <= estimate(bits, items), case);
     }
     let claim = |id, text, printed, tally: &Tally| Claim::statement([id, "Conj. 24", text], printed, tally.holds(), tally.found());
-    let where_tried = "m/n >= 1/ln 2, all m to 40 and (1000, 100)";
+    let where_tried = "this holds if m/n >= 1/ln 2; all m to 40, and m = 1000, n = 100";
     Ok(vec![
         claim("conjecture-24-lower", where_tried, "m/2n <= k_C", &lower).see("B26"),
         claim("conjecture-24-middle", where_tried, "k_C <= k_S", &middle).see("B26"),
         claim("conjecture-24-upper", where_tried, "k_S <= (m/n) ln 2", &upper).see("B26"),
-        claim("conjecture-24-full", "m/n < 1/ln 2, all m to 40, n to 2m", "k_C = k_S = 1", &full),
+        claim("conjecture-24-full", "this holds if m/n < 1/ln 2; all m to 40, n to 2m", "k_C = k_S = 1", &full),
     ])
 }
 
@@ -267,14 +321,19 @@ fn efficiencies() -> Result<Vec<Claim>> {
     let logarithm = LN_2 / half_full_items(bits, 1)?;
     Ok(vec![
         Claim::statement(
-            ["peak-of-m", "4.1", "peak of M the same for k = 1 to 100, m = 100, where printed"],
+            ["peak-of-m", "4.1", "the peak of M is the same for k = 1 to 100, and is where the paper puts it; m = 100"],
             "holds",
             mean.holds(),
             mean.found(),
         ),
-        Claim::statement(["peak-of-e", "4.1", "peak of E is ln 2 for k = 1 to 100, m = 10^9"], "holds", textbook.holds(), textbook.found()),
         Claim::statement(
-            ["small-logarithm", "4.1", "ln(m/(m-1)) is about m, at m = 100"],
+            ["peak-of-e", "4.1", "the peak of E is ln 2 for k = 1 to 100; m = 10^9"],
+            "holds",
+            textbook.holds(),
+            textbook.found(),
+        ),
+        Claim::statement(
+            ["small-logarithm", "4.1", "ln(m/(m-1)) is approximately this; m = 100"],
             "m",
             (logarithm / m - 1.0).abs() < 0.02,
             shown(logarithm),
@@ -309,33 +368,54 @@ fn standard_peaks() -> Result<Vec<Claim>> {
     let rate = -libm::expm1(items * libm::log1p(-0.01));
     Ok(vec![
         Claim::statement(
-            ["theorem-26", "Th. 26", "at the same load more probes are less efficient: 8 sizes, k = 1 to 20"],
+            ["theorem-26", "Th. 26", "at the same load, more probes are less efficient; 8 sizes, k = 1 to 20"],
             "holds",
             less.holds(),
             less.found(),
         )
         .see("B21"),
         Claim::statement(
-            ["standard-peaks-fall", "1.3, 4.1", "peak efficiency falls with every further probe, all m to 20, k to m/2"],
+            [
+                "standard-peaks-fall",
+                "1.3, 4.1",
+                "the peak efficiency of the standard filter falls with every further probe; all m to 20, k to m/2",
+            ],
             "holds",
             falling.holds(),
-            format!("{} (whole n)", falling.found()),
+            format!("with whole n, it {}", falling.found()),
         )
-        .unless("true where n may be any number, by Theorem 26", less.holds(), "B22"),
-        Claim::number("figure-9-efficiency", "Fig. 9", "greatest efficiency, standard, m = 100", "0.69", most.value),
-        Claim::number("figure-9-items", "Fig. 9", "items of that", "69", most.items as f64),
-        Claim::number("figure-9-probes", "Fig. 9", "probes of that", "1", most.probes as f64),
+        .unless("if n need not be whole, this follows from Theorem 26", less.holds(), "B22"),
+        Claim::number("figure-9-efficiency", "Fig. 9", "the greatest efficiency of the standard filter; m = 100", "0.69", most.value),
+        Claim::number(
+            "figure-9-items",
+            "Fig. 9",
+            "the number of items at which the standard filter is most efficient; m = 100",
+            "69",
+            most.items as f64,
+        ),
+        Claim::number(
+            "figure-9-probes",
+            "Fig. 9",
+            "the number of probes at which the standard filter is most efficient; m = 100",
+            "1",
+            most.probes as f64,
+        ),
         Claim::statement(
-            ["corollary-27", "Cor. 27", "(74) is the greatest efficiency, m = 100"],
+            ["corollary-27", "Cor. 27", "(74) is the greatest efficiency of the standard filter; m = 100"],
             "attained",
             most.value <= limit && limit - most.value < 1e-6,
-            format!("{} at n = {}, best whole n {}", shown(limit), shown(items), shown(most.value)),
+            format!("{} at n = {}; {} at the best whole n", shown(limit), shown(items), shown(most.value)),
         ),
-        Claim::statement(["corollary-27-rate", "Cor. 27", "the rate there"], "0.5", (rate - 0.5).abs() < 1e-12, shown(rate)),
+        Claim::statement(
+            ["corollary-27-rate", "Cor. 27", "the rate at which the standard filter is most efficient; m = 100"],
+            "0.5",
+            (rate - 0.5).abs() < 1e-12,
+            shown(rate),
+        ),
         Claim::number(
             "corollary-30-standard",
             "Cor. 30",
-            "limit of the standard efficiency, at m = 10^9",
+            "the limit of the standard filter's greatest efficiency, computed at m = 10^9",
             "0.6931",
             standard_limit(1_000_000_000)?.1,
         ),
@@ -384,49 +464,73 @@ fn classic_peaks() -> Result<Vec<Claim>> {
     let most = max_efficiency(Variant::Classic, 100)?;
     Ok(vec![
         Claim::statement(
-            ["conjecture-28-rises", "Conj. 28", "classic peak efficiency rises with every further probe to m/2, all m to 40"],
+            [
+                "conjecture-28-rises",
+                "Conj. 28",
+                "the peak efficiency of the classic filter rises with every further probe up to m/2; all m to 40",
+            ],
             "holds",
             rising.holds(),
             rising.found(),
         )
         .see("B27"),
         Claim::statement(
-            ["conjecture-28-maximum", "Conj. 28", "(75) is the greatest efficiency, at n = 1 and k = m/2 alone, all m to 40"],
+            [
+                "conjecture-28-maximum",
+                "Conj. 28",
+                "(75) is the greatest efficiency of the classic filter, and is reached only at n = 1 and k = m/2; all m to 40",
+            ],
             "holds",
             greatest.holds(),
             greatest.found(),
         )
-        .unless("m/2 rounded, m not 3; for odd m two k share it", rounded.holds(), "B27"),
+        .unless("with m/2 rounded, and without m = 3; for odd m, two values of k reach it", rounded.holds(), "B27"),
         Claim::statement(
-            ["one-probe-alike", "4.1.2", "for k = 1 both filters have one peak, below ln 2, all m to 40"],
+            ["one-probe-alike", "4.1.2", "for k = 1, both filters have the same peak, which is below ln 2; all m to 40"],
             "holds",
             same.holds(),
             same.found(),
         ),
         Claim::statement(
-            ["remark-29-items", "Rem. 29", "(76) is near the peak, within 1 or 2%; m = 100 and 1000, k = 1 to 20"],
+            ["remark-29-items", "Rem. 29", "(76) is within one item or 2% of the peak; m = 100 and 1000, k = 1 to 20"],
             "holds",
             items_near.holds(),
             items_near.found(),
         ),
         Claim::statement(
-            ["remark-29-probes", "Rem. 29", "(77) is near the peak, within 1 or 2%; m = 100 and 1000, n = 1 to 20"],
+            ["remark-29-probes", "Rem. 29", "(77) is within one probe or 2% of the peak; m = 100 and 1000, n = 1 to 20"],
             "holds",
             probes_printed,
-            format!("{} for n = 1 at m = 100, best {}; n from 2 {}", shown(alone.0), alone.1, probes_near.found()),
+            format!("{} for n = 1 at m = 100, where {} is best; for n from 2, it {}", shown(alone.0), alone.1, probes_near.found()),
         )
         .unless("from two items on", probes_near.holds(), "B33"),
-        Claim::number("figure-10-efficiency", "Fig. 10", "greatest efficiency, classic, m = 100", "0.96", most.value),
-        Claim::number("figure-10-items", "Fig. 10", "items of that", "1", most.items as f64),
-        Claim::number("figure-10-probes", "Fig. 10", "probes of that", "50", most.probes as f64),
+        Claim::number("figure-10-efficiency", "Fig. 10", "the greatest efficiency of the classic filter; m = 100", "0.96", most.value),
+        Claim::number(
+            "figure-10-items",
+            "Fig. 10",
+            "the number of items at which the classic filter is most efficient; m = 100",
+            "1",
+            most.items as f64,
+        ),
+        Claim::number(
+            "figure-10-probes",
+            "Fig. 10",
+            "the number of probes at which the classic filter is most efficient; m = 100",
+            "50",
+            most.probes as f64,
+        ),
         Claim::statement(
-            ["corollary-30-grows", "Cor. 30", "both greatest efficiencies rise with every bit, m from 2 to 40"],
+            ["corollary-30-grows", "Cor. 30", "the greatest efficiencies of both filters rise with every bit; m from 2 to 40"],
             "holds",
             growing.holds(),
             growing.found(),
         ),
         Claim::statement(
-            ["corollary-30-classic", "Cor. 30", "limit of the classic efficiency, (75) at m = 2^40, within 1e-9"],
+            [
+                "corollary-30-classic",
+                "Cor. 30",
+                "the limit of the classic filter's greatest efficiency, computed by (75) at m = 2^40, within 1e-9",
+            ],
             "1",
             (1.0 - 1e-9..=1.0).contains(&largest),
             shown(largest),
@@ -468,32 +572,36 @@ fn valleys_and_compression() -> Result<Vec<Claim>> {
     let filters = 1.0 / classic(16, 1, 8)?;
     Ok(vec![
         Claim::statement(
-            ["theorem-31", "Th. 31", "(79) makes k and k + 1 probes equally good under E, k to 1000"],
+            ["theorem-31", "Th. 31", "with (79), k and k + 1 probes are equally good under E; k to 1000"],
             "holds",
             equal.holds(),
             format!("{}; z = {} for k = 1", equal.found(), shown(golden)),
         ),
         Claim::statement(
-            ["filters-of-one-item", "4.3", "filters of one item, m = 16, k = 8"],
+            ["filters-of-one-item", "4.3", "the number of different filters with one item; m = 16, k = 8"],
             "C(k, k)",
             crate::agrees(filters, "1"),
             shown(filters),
         )
         .unless("C(m, k)", crate::agrees(filters, "12870"), "B23"),
         Claim::statement(
-            ["compressed", "4.3", "numbered by whole bits, filters of one item reach efficiency 1; m = 16, k = 1, 2, 4, 8"],
+            ["compressed", "4.3", "if filters with one item are numbered in whole bits, they reach efficiency 1; m = 16, k = 1, 2, 4, 8"],
             "holds",
             shares.iter().all(|share| (share - 1.0).abs() < 1e-12),
             shares.iter().map(|share| shown(*share)).collect::<Vec<_>>().join(", "),
         )
-        .unless("log2 C(m, k) over ceil(log2 C(m, k)); their rate is 1/C(m, k)", in_whole_bits, "B35"),
+        .unless("their efficiency is log2 C(m, k) / ceil(log2 C(m, k)), and their rate 1/C(m, k)", in_whole_bits, "B35"),
         Claim::statement(
-            ["valley-lowest", "4.2", "the best efficiency is lowest for n near m; standard, m = 100, n = 1, 48, 69, 100, 300"],
+            ["valley-lowest", "4.2", "the best efficiency of the standard filter is lowest for n near m; m = 100, n = 1, 48, 69, 100, 300"],
             "n near m",
             peaks.iter().all(|peak| *peak >= peaks[3]),
             peaks.iter().map(|peak| shown(*peak)).collect::<Vec<_>>().join(", "),
         )
-        .unless("at both ends, and between peaks where two numbers of probes tie", least && valley, "B34"),
+        .unless(
+            "it is lowest at both ends, and between peaks where two numbers of probes are equally good",
+            least && valley,
+            "B34",
+        ),
     ])
 }
 
@@ -521,29 +629,73 @@ fn discussion() -> Result<Vec<Claim>> {
     let off = approach(&figure_8()?);
     let gaps = off.iter().map(|gap| shown(*gap)).collect::<Vec<_>>().join(", ");
     Ok(vec![
-        Claim::number("five-items-best-standard", "5", "best probes, standard, m = 1024, n = 5", "133", standard.into()),
-        Claim::number("five-items-best-classic", "5", "best probes, classic", "124", classic.into()),
-        Claim::number("five-items-estimate", "5", "estimate of the best probes", "142", estimate(bits, items)),
-        Claim::number("five-items-rate-standard", "5", "rise of the rate at k = 142, standard", "15.7%", s.1),
-        Claim::number("five-items-efficiency-standard", "5", "efficiency lost there, of itself", "0.2%", s.2).see("B24"),
-        Claim::number("five-items-rate-classic", "5", "rise of the rate at k = 142, classic", "106.9%", c.1),
-        Claim::number("five-items-efficiency-classic", "5", "efficiency lost there, of itself", "0.7%", c.2).see("B24"),
+        Claim::number(
+            "five-items-best-standard",
+            "5",
+            "the best number of probes of the standard filter; m = 1024, n = 5",
+            "133",
+            standard.into(),
+        ),
+        Claim::number(
+            "five-items-best-classic",
+            "5",
+            "the best number of probes of the classic filter; m = 1024, n = 5",
+            "124",
+            classic.into(),
+        ),
+        Claim::number(
+            "five-items-estimate",
+            "5",
+            "the estimate of the best number of probes; m = 1024, n = 5",
+            "142",
+            estimate(bits, items),
+        ),
+        Claim::number(
+            "five-items-rate-standard",
+            "5",
+            "how far the standard filter's rate at k = 142 is above its lowest rate; m = 1024, n = 5",
+            "15.7%",
+            s.1,
+        ),
+        Claim::number(
+            "five-items-efficiency-standard",
+            "5",
+            "the share of its efficiency that the standard filter loses at k = 142; m = 1024, n = 5",
+            "0.2%",
+            s.2,
+        )
+        .see("B24"),
+        Claim::number(
+            "five-items-rate-classic",
+            "5",
+            "how far the classic filter's rate at k = 142 is above its lowest rate; m = 1024, n = 5",
+            "106.9%",
+            c.1,
+        ),
+        Claim::number(
+            "five-items-efficiency-classic",
+            "5",
+            "the share of its efficiency that the classic filter loses at k = 142; m = 1024, n = 5",
+            "0.7%",
+            c.2,
+        )
+        .see("B24"),
         Claim::statement(
-            ["five-items-order", "5", "order of the least rates of both filters"],
+            ["five-items-order", "5", "the order of magnitude of the lowest rates of both filters; m = 1024, n = 5"],
             "1e-43",
             order(s.0) == -43.0 && order(c.0) == -43.0,
             format!("f_S = {}, f_C = {}", shown(s.0), shown(c.0)),
         )
-        .unless("of f_C alone", order(c.0) == -43.0, "B24"),
+        .unless("this is the order of f_C alone", order(c.0) == -43.0, "B24"),
         Claim::statement(
-            ["convergence", "5", "figure that shows the best probes approach the estimate; m = 1024, n = 2, 4, 8, 16"],
+            ["convergence", "5", "the figure that shows how the best number of probes approaches the estimate; m = 1024, n = 2, 4, 8, 16"],
             "Fig. 6",
             is_approach(&approach(&figure_6()?)),
-            format!("{gaps} fewer than the estimate in the data of Fig. 8; those of Fig. 6 have one number of items"),
+            format!("the data of Fig. 8 are below the estimate by {gaps}; those of Fig. 6 have only one number of items"),
         )
         .unless("Fig. 8", is_approach(&off), "B25"),
         Claim::statement(
-            ["half-full", "5", "mean fill at the best probes is slightly below a half, the paper's four examples"],
+            ["half-full", "5", "at the best number of probes, the mean fill is slightly below a half; the paper's four examples"],
             "holds",
             fullest < 0.5 && emptiest > 0.4,
             format!("{} to {}", shown(emptiest), shown(fullest)),

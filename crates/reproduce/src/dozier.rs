@@ -126,9 +126,14 @@ fn interval_claim(names: [&'static str; 3], models: &[f64], seen: &[Interval]) -
     let hits = visible.iter().filter(|(model, seen)| inside(**model, seen)).count();
     let rare = match models.len() - visible.len() {
         0 => String::new(),
-        rare => format!(", {rare} others too rare to see"),
+        rare => format!("; at {rare} others, false positives are too rare to measure"),
     };
-    Claim::statement(names, "all", visible.len() - hits <= may_miss(visible.len()), format!("{hits} of {}{rare}", visible.len()))
+    Claim::statement(
+        names,
+        "at all points",
+        visible.len() - hits <= may_miss(visible.len()),
+        format!("at {hits} of {} points{rare}", visible.len()),
+    )
 }
 
 fn figure_3_claims(make: Maker<'_>, known: &Known) -> Result<Vec<Claim>> {
@@ -144,7 +149,7 @@ fn figure_3_claims(make: Maker<'_>, known: &Known) -> Result<Vec<Claim>> {
     let corrected = claim(["", "", ""], &included, &included);
     Ok(vec![
         claim(
-            ["figure-3-one", "Fig. 3", "the model of one phase is in the filter's 99% interval, k = 3, 5, 7, sigma = 100 to 900"],
+            ["figure-3-one", "Fig. 3", "the rate by the model of one phase is in the 99% interval of the simulated filter; k = 3, 5, 7, sigma = 100 to 900"],
             &one,
             &one,
         ),
@@ -152,14 +157,14 @@ fn figure_3_claims(make: Maker<'_>, known: &Known) -> Result<Vec<Claim>> {
             [
                 "figure-3-two",
                 "Fig. 3, II-C",
-                "(26) is in the 99% interval of the filter that inserts, then checks; 2 x 500 bits, sigma = 50 to 450",
+                "the rate by (26) is in the 99% interval of the simulated filter that inserts before it checks; 2 x 500 bits, sigma = 50 to 450",
             ],
             &excluded,
             &included,
         )
-        .unless("the trigger's bits stay in the frozen filter", corrected.verdict == crate::Verdict::Confirmed, "D10"),
+        .unless("the bits of the item that ends a phase stay in the frozen filter", corrected.verdict == crate::Verdict::Confirmed, "D10"),
         claim(
-            ["figure-3-two-excluded", "Fig. 3, (24)", "(26) is in the 99% interval of the filter that checks first"],
+            ["figure-3-two-excluded", "Fig. 3, (24)", "the rate by (26) is in the 99% interval of the simulated filter that checks before it inserts; 2 x 500 bits, sigma = 50 to 450"],
             &excluded,
             &excluded,
         ),
@@ -199,8 +204,9 @@ impl Counted {
 fn figure_4_claims(make: Maker<'_>, known: &Known) -> Result<Vec<Claim>> {
     let points = Counted::all()?;
     let held = |holds: &dyn Fn(&Counted) -> bool| points.iter().filter(|point| holds(point)).count();
-    let statement =
-        |names, printed, count: usize| Claim::statement(names, printed, count == points.len(), format!("in {count} of {}", points.len()));
+    let statement = |names, printed, count: usize| {
+        Claim::statement(names, printed, count == points.len(), format!("at {count} of {} points", points.len()))
+    };
     let exact: Vec<f64> = points.iter().map(|point| point.exact[1]).collect();
     let seen = points.iter().map(|point| bracket(&point.simulated(CLAIM_ITEMS, make)?.value(known)?)).collect::<Result<Vec<_>>>()?;
     let below = held(&|point| point.printed[0] <= point.exact[1] && point.printed[1] <= point.exact[1]);
@@ -214,8 +220,20 @@ fn figure_4_claims(make: Maker<'_>, known: &Known) -> Result<Vec<Claim>> {
             "holds",
             below,
         ),
-        statement(["figure-4-tighter", "Fig. 4", "f_a is the nearer of both"], "holds", held(&|point| point.printed[0] < point.printed[1])),
-        interval_claim(["figure-4-exact", "Fig. 4", "the rate by the chain is in the filter's 99% interval"], &exact, &seen),
+        statement(
+            ["figure-4-tighter", "Fig. 4", "f_a is nearer than f_o to that filter's rate; M = 1000, k = 3, 5, 7, N to 300"],
+            "holds",
+            held(&|point| point.printed[0] < point.printed[1]),
+        ),
+        interval_claim(
+            [
+                "figure-4-exact",
+                "Fig. 4",
+                "the rate by the Markov chain is in the 99% interval of the simulated filter; M = 1000, k = 3, 5, 7, N to 300",
+            ],
+            &exact,
+            &seen,
+        ),
     ])
 }
 
@@ -300,39 +318,39 @@ fn capacity_claims() -> Result<Vec<Claim>> {
     let overshoot = n_bounded(BITS, 6, 155, Counting::Real)?.fpr.value;
     Ok(vec![
         Claim::statement(
-            ["figure-5-reduction", "Fig. 5, V-B", "f_w holds less by more than 30% at p = 0.01, M = 100 to 100,000"],
+            ["figure-5-reduction", "Fig. 5, V-B", "by f_w, a filter holds over 30% fewer items; p = 0.01, M = 100 to 100,000"],
             "holds",
             least > 30.0,
             format!("{least:.1}% to {most:.1}%"),
         ),
         Claim::statement(
-            ["figure-5-counted", "Fig. 5, V-B", "f_a is a good approximation: N within 3% of E[N_0]"],
+            ["figure-5-counted", "Fig. 5, V-B", "f_a is a good approximation: its N is within 3% of E[N_0]; p = 0.01, M = 100 to 100,000"],
             "holds",
             far <= 3.0,
             format!("off by {near:.1}% to {far:.1}%"),
         )
         .see("D16"),
         Claim::statement(
-            ["figure-5-keeps", "Fig. 5, V-B", "the N of f_a keeps to the rate: M = 1000, p = 0.01, k = 6, N = 155"],
+            ["figure-5-keeps", "Fig. 5, V-B", "with the N of f_a, the filter keeps the rate; M = 1000, p = 0.01, k = 6, N = 155"],
             "0.01",
             overshoot <= 0.01,
             crate::shown(overshoot),
         )
         .see("D16"),
         Claim::statement(
-            ["figure-6-reduction", "Fig. 6, V-B", "f_w holds less by around 30%, M = 100,000"],
+            ["figure-6-reduction", "Fig. 6, V-B", "by f_w, a filter holds about 30% fewer items; M = 100,000"],
             "30%",
             lowest > 25.0 && highest < 35.0,
             list(&reductions),
         )
-        .unless("falls with p, 48% at 0.2 to 18% at 1e-6", falls && highest > 47.0 && lowest < 19.0, "D17"),
+        .unless("this share falls with p, from 48% at 0.2 to 18% at 1e-6", falls && highest > 47.0 && lowest < 19.0, "D17"),
         Claim::statement(
-            ["thirty-percent", "abstract, I", "an average metric stores 30% or more above f_w, M = 100,000"],
+            ["thirty-percent", "abstract, I", "by an average metric, a filter stores at least 30% more items than by f_w; M = 100,000"],
             "30%",
             gains.iter().all(|gain| *gain >= 30.0),
             list(&gains),
         )
-        .unless("for p from 1e-4 up", gains[..9].iter().all(|gain| *gain >= 30.0), "D17"),
+        .unless("this is so for p of 1e-4 or more", gains[..9].iter().all(|gain| *gain >= 30.0), "D17"),
     ])
 }
 
@@ -354,19 +372,27 @@ fn figure_7_claims() -> Result<Vec<Claim>> {
             [
                 "figure-7-one",
                 "Fig. 7, V-C",
-                "one phase holds more than one of two phases in the same memory, M = 100,000, with the trigger and without",
+                "one phase holds more items than each of two phases in the same memory, with the trigger and without; M = 100,000",
             ],
             "holds",
             ratios.iter().flatten().all(|ratio| *ratio > 1.0),
-            format!("{} to {} times", crate::shown(ratios[RATES.len() - 1][0]), crate::shown(ratios[0][1])),
+            format!("{} to {} times as many", crate::shown(ratios[RATES.len() - 1][0]), crate::shown(ratios[0][1])),
         ),
         Claim::statement(
-            ["figure-7-match", "I, Fig. 7", "both phases together closely match one: within 10%"],
+            [
+                "figure-7-match",
+                "I, Fig. 7",
+                "two phases together hold nearly as many items as one phase: it holds at most 10% more; M = 100,000",
+            ],
             "holds",
             ratios.iter().all(|[_, kept]| kept / 2.0 < 1.1),
             both.join(", "),
         )
-        .unless("slowly, as p falls", ratios.windows(2).all(|pair| pair[0][1] > pair[1][1]), "D18"),
+        .unless(
+            "the ratio falls slowly as p falls, but is still above 1.2 at 1e-6",
+            ratios.windows(2).all(|pair| pair[0][1] > pair[1][1]),
+            "D18",
+        ),
     ])
 }
 
@@ -379,14 +405,18 @@ fn formula_claims() -> Result<Vec<Claim>> {
     let closed = 1.0 - (sigma + 1) as f64 / (bits as f64 * sum);
     Ok(vec![
         Claim::misprint(
-            ["cycle", "(20) to (23)", "E[N_0], emptied when b > sigma; M = 6, k = 2, sigma = 4"],
+            [
+                "cycle",
+                "(20) to (23)",
+                "E[N_0], the mean number of items per cycle, if the filter is emptied when b > sigma; M = 6, k = 2, sigma = 4",
+            ],
             "3.0702",
             cycle,
             "4.6060",
             "D1",
         ),
         Claim::statement(
-            ["one-probe", "(19)", "the closed form for k = 1, M = 1000, sigma = 300"],
+            ["one-probe", "(19)", "the closed form of the rate for k = 1; M = 1000, sigma = 300"],
             "holds",
             (closed / run.fpr.value - 1.0).abs() < 1e-12,
             crate::shown(run.fpr.value),
@@ -463,7 +493,7 @@ fn inside_epochs(two: bool, renewed: bool, known: &Known) -> Result<(usize, usiz
             let design = point.design;
             farthest = off;
             worst = format!(
-                "k = {}, sigma = {}: {} in {} to {}",
+                "k = {}, sigma = {}, where the model gives {} and the simulation {} to {}",
                 design.probes(),
                 design.sigma(),
                 crate::shown(point.model),
@@ -479,15 +509,17 @@ fn fixed_claims(known: &Known) -> Result<Vec<Claim>> {
     let claim = |names, two| {
         let (hits, all, worst) = inside_epochs(two, false, known)?;
         let (renewed_hits, renewed_all, _) = inside_epochs(two, true, known)?;
-        let found = format!("{hits} of {all}; farthest off at {worst}; with positions renewed {renewed_hits} of {renewed_all}");
-        let claim = Claim::statement(names, "all", all - hits <= may_miss(all), found);
+        let found = format!(
+            "at {hits} of {all} points; farthest off at {worst}; with renewed positions, at {renewed_hits} of {renewed_all} points"
+        );
+        let claim = Claim::statement(names, "at all points", all - hits <= may_miss(all), found);
         Ok::<_, truebloom_math::Error>((claim, renewed_all - renewed_hits <= may_miss(renewed_all)))
     };
     let (one, one_renewed) = claim(
         [
             "figure-3-own-experiment",
             "V-A1, Fig. 3",
-            "7 epochs of 100,000 arrivals over one set of 1,000 messages: the model is in their 99% interval, k = 3, 5, 7, sigma = 100 to 900",
+            "the rate by the model is in the 99% interval of 7 epochs of 100,000 arrivals from one set of 1,000 messages; k = 3, 5, 7, sigma = 100 to 900",
         ],
         false,
     )?;
@@ -495,13 +527,13 @@ fn fixed_claims(known: &Known) -> Result<Vec<Claim>> {
         [
             "figure-3-own-two-phases",
             "V-A1, Fig. 3",
-            "10 epochs of two phases, 2 x 500 bits, over one set of 1,000 messages: (26) is in their 99% interval, sigma = 50 to 450",
+            "the rate by (26) is in the 99% interval of 10 epochs of 100,000 arrivals from one set of 1,000 messages; 2 x 500 bits, sigma = 50 to 450",
         ],
         true,
     )?;
     Ok(vec![
-        one.unless("where every cycle has positions of its own, as in the model", one_renewed, "D29"),
-        two.unless("where every phase has positions of its own, and the trigger's bits stay", two_renewed, "D29"),
+        one.unless("this is so if every cycle has its own positions, as in the model", one_renewed, "D29"),
+        two.unless("this is so if every phase has its own positions, and the bits of the item that ends a phase stay", two_renewed, "D29"),
     ])
 }
 

@@ -57,14 +57,14 @@ fn section_6() -> Result<Vec<Claim>> {
     let upper = LOADS.iter().map(constants).collect::<Result<Vec<_>>>()?.into_iter().all(|below| below);
     Ok(vec![
         Claim::statement(
-            ["theorem-6-1-one-probe", "Th. 6.1", "n (Pr - f) tends to 0 for one probe; c = 4, n = 10^6"],
+            ["theorem-6-1-one-probe", "Th. 6.1", "for one probe, n (Pr - f) tends to this; c = 4, n = 10^6"],
             "0",
             one_probe.abs() < 1e-3,
             shown(one_probe),
         )
         .unless("y/(2 c^2) = 0.0243375", (one_probe - 0.024_337_5).abs() < 1e-6, "K1"),
         Claim::statement(
-            ["theorem-6-1", "Th. 6.1", "n (Pr - f) of the partition scheme with prime slices, c = 8, k = 6, n = 10^6"],
+            ["theorem-6-1", "Th. 6.1", "n (Pr - f) for the partition scheme with prime slices; c = 8, k = 6, n = 10^6"],
             "0.485168",
             (found - printed).abs() < 0.01,
             shown(found),
@@ -74,7 +74,7 @@ fn section_6() -> Result<Vec<Claim>> {
             [
                 "theorem-6-1-composite",
                 "Th. 6.1",
-                "the same at exactly c = 8, where slices have 4n/3 bits and cannot be prime; n = 1,500,000",
+                "n (Pr - f) for the partition scheme at exactly c = 8, where slices have 4n/3 bits and cannot be prime; k = 6, n = 1,500,000",
             ],
             "0.485168",
             (composite - printed).abs() < 0.01,
@@ -82,32 +82,32 @@ fn section_6() -> Result<Vec<Claim>> {
         )
         .unless("0.525455, for the divisors 1, 2, 4 and 5", (composite - slices_constant(8.0, 6, 2_000_000)).abs() < 1e-3, "K18"),
         Claim::statement(
-            ["theorem-6-1-double", "Th. 6.1", "n (Pr - f) of double hashing has no term from h2 = 0; c = 8, k = 6, n = 10^6"],
+            ["theorem-6-1-double", "Th. 6.1", "n (Pr - f) for double hashing, without a term for h2 = 0; c = 8, k = 6, n = 10^6"],
             "0.055355",
             (with_zero - 0.055_355).abs() < 0.01,
             shown(with_zero),
         )
         .unless("0.109557", (with_zero - 0.109_557).abs() < 1e-4, "K2"),
         Claim::statement(
-            ["theorem-6-2-lower", "Th. 6.2", "lower end of n (Pr - f), partition scheme, c = 100, k = 2, slices of 50 n bits"],
+            ["theorem-6-2-lower", "Th. 6.2", "the lower end of n (Pr - f) for the partition scheme; c = 100, k = 2, slices of 50 n bits"],
             "at least 3.4e-4",
             lower >= theorem_6_2_lower_printed(100.0, 2),
             shown(lower),
         )
         .see("K3"),
         Claim::statement(
-            ["theorem-6-3-lower", "Th. 6.3", "lower end of n (Pr - f), double hashing, c = 1, k = 1"],
+            ["theorem-6-3-lower", "Th. 6.3", "the lower end of n (Pr - f) for double hashing; c = 1, k = 1"],
             "at least 0.316",
             lower_double >= theorem_6_3_lower_printed(1.0, 1),
             shown(lower_double),
         )
         .see("K4"),
         Claim::statement(
-            ["theorem-6-2-upper", "Th. 6.2, 6.3", "k^5/(2 c^2) is above the constants of all schemes, c = 4, 8, 12, 16"],
+            ["theorem-6-2-upper", "Th. 6.2, 6.3", "k^5/(2 c^2) is above the constants of all schemes; c = 4, 8, 12, 16"],
             "holds",
             upper,
             format!(
-                "{}; {} times too high for slices at c = 8",
+                "{}; at c = 8, it is {} times the constant for slices",
                 if upper { "held" } else { "failed" },
                 shown((theorem_6_2_upper(8.0, 6) / partition_constant(8.0, 6)).round())
             ),
@@ -144,30 +144,30 @@ fn section_7_and_others() -> Result<Vec<Claim>> {
         differ &= settles(&|items| Ok(Box::new(PartitionDouble::new(next_prime(bits(items) / u64::from(k)), k)?)))?;
     }
     Ok(vec![
-        Claim::statement(["section-3", "3", "rate at p = 2, k = 3, n = 2"], "7/16", (tiny - 0.4375).abs() < 1e-9, shown(tiny)).unless(
-            "9/16; the formula for p >= k",
+        Claim::statement(["section-3", "3", "the rate at p = 2, k = 3, n = 2"], "7/16", (tiny - 0.4375).abs() < 1e-9, shown(tiny)).unless(
+            "9/16; the formula holds for p >= k",
             (tiny - 0.5625).abs() < 1e-12,
             "K9",
         ),
         Claim::statement(
-            ["negligible", "6", "3 ln c < c + 1, as the step to 2^(2c+1) needs it in log2"],
+            ["negligible", "6", "3 ln c < c + 1, which the step to 2^(2c+1) needs with log2 in place of ln"],
             "holds",
             excess(3.0) < 1.0,
             shown(excess(top)),
         )
-        .unless("at most 2.0131 above c", (excess(top) - 2.013_1).abs() < 1e-4 && (rule - top).abs() < 1e-4, "K8"),
-        Claim::statement(["delta", "7", "Delta of double hashing, m = 41, k = 6"], "0", delta == 0.0, shown(delta)).unless(
+        .unless("3 log2 c is at most c + 2.0131", (excess(top) - 2.013_1).abs() < 1e-4 && (rule - top).abs() < 1e-4, "K8"),
+        Claim::statement(["delta", "7", "Delta for double hashing; m = 41, k = 6"], "0", delta == 0.0, shown(delta)).unless(
             "-5/41^2",
             (delta + 5.0 / 1681.0).abs() < 1e-12,
             "K7",
         ),
         Claim::statement(
-            ["order", "7", "by 6.2 and 6.3 the difference is of order exactly 1/n, c = 4, 8, 12, 16"],
+            ["order", "7", "by 6.2 and 6.3, the difference of the rates is of order exactly 1/n; c = 4, 8, 12, 16"],
             "holds",
             ends.iter().flatten().all(|end| *end > 0.0),
             format!("lower ends of 6.2: {}; of 6.3: {}", list(0), list(1)),
         )
-        .unless("by the constants, which are above 0", differ, "K5"),
+        .unless("this follows from the constants, which are above 0", differ, "K5"),
     ])
 }
 
@@ -194,29 +194,33 @@ fn section_8() -> Result<Vec<Claim>> {
     let mean = |slice_bits| Ok::<_, truebloom_math::Error>(464.0 * PartitionDouble::new(slice_bits, 6)?.fpr(5_000)?.value);
     let (composite, prime) = (mean(6_667)?, mean(6_673)?);
     Ok(vec![
-        Claim::number("best-probes", "8", "best probes at c = 8", "6", f64::from(best(8.0))),
-        Claim::number("limit", "8", "limit of the rate at c = 8", "0.021577", rate),
-        Claim::number("queries", "8", "queries of a trial there", "464", (10.0 / rate).ceil()),
+        Claim::number("best-probes", "8", "the best number of probes at c = 8", "6", f64::from(best(8.0))),
+        Claim::number("limit", "8", "the limit of the rate at c = 8", "0.021577", rate),
+        Claim::number("queries", "8", "the number of queries in a trial at c = 8", "464", (10.0 / rate).ceil()),
         Claim::statement(
             [
                 "figure-1-small",
                 "Fig. 1",
-                "for small c the schemes can hardly be told apart: within 2.5% of each other at c = 4, n from 100 to 2500, and 20 times nearer than at c = 16, n = 100",
+                "for small c, the schemes hardly differ: at c = 4, n from 100 to 2500, their rates are within 2.5% of each other, and 20 times nearer than at c = 16, n = 100",
             ],
             "holds",
             small_loads.iter().all(|apart| *apart < 0.025)
                 && small_loads.windows(2).all(|pair| pair[1] < pair[0])
                 && large_load > 20.0 * small_loads[0],
-            format!("{} apart; {} at c = 16, n = 100", percents(&small_loads), percents(&[large_load])),
+            format!("apart by {}; at c = 16, n = 100, by {}", percents(&small_loads), percents(&[large_load])),
         ),
         Claim::statement(
-            ["figure-1-partition", "Fig. 1", "the partition scheme is no use for small n at c = 16: above twice any other, n = 100"],
+            [
+                "figure-1-partition",
+                "Fig. 1",
+                "at c = 16, the partition scheme is of no use for small n: its rate is more than twice any other at n = 100",
+            ],
             "holds",
             sliced > 2.0 * array,
             format!("{}, double {}, standard {}", shown(sliced), shown(array), shown(standard)),
         ),
         Claim::statement(
-            ["figure-2-mean", "Fig. 2", "mean of Q is 464 p = 10.0118, partition scheme, within 0.05"],
+            ["figure-2-mean", "Fig. 2", "the mean of Q is 464 p = 10.0118 for the partition scheme, within 0.05"],
             "holds",
             (composite - 10.0118).abs() < 0.05 && (prime - 10.0118).abs() < 0.05,
             format!("{} with slices of 6667, {} with 6673", shown(composite), shown(prime)),

@@ -14,26 +14,30 @@ pub(super) fn claims() -> Result<Vec<Claim>> {
     let product = (4.0 / width) * (4.0 / width) * (4.0 / width) * (4.0 / width);
     Ok(vec![
         Claim::statement(
-            ["theorem-9-1-depth", "Th. 9.1", "delta >= ln(1/(epsilon (1 - 1/(2e^2)))) can hold of a probability; epsilon = 0.01"],
+            ["theorem-9-1-depth", "Th. 9.1", "a probability delta can be at least ln(1/(epsilon (1 - 1/(2e^2)))); epsilon = 0.01"],
             "holds",
             needed <= 1.0,
             shown(needed),
         )
-        .unless("it is the depth, with which the bound held for epsilon = 0.1 to 1e-12", keeps, "K12"),
+        .unless("this number is the depth; with this depth, the bound held for epsilon = 0.1 to 1e-12", keeps, "K12"),
         Claim::statement(
-            ["section-9-2-copies", "9.2", "copies for epsilon = 0.01, delta = 1e-4: 2 ceil(ln(1/delta)/ln(1/epsilon))"],
+            ["section-9-2-copies", "9.2", "the number of copies for epsilon = 0.01, delta = 1e-4 is 2 ceil(ln(1/delta)/ln(1/epsilon))"],
             "4",
             copied.copies() == 4,
             copied.copies().to_string(),
         )
-        .unless("4 hash functions, in half as many copies", functions, "K13"),
+        .unless("4 is the number of hash functions; half as many copies are enough", functions, "K13"),
         Claim::statement(
-            ["theorem-9-1-product", "Th. 9.1", "product step of the proof for pairwise independent hashes; w = 101, d = 4, four items"],
+            [
+                "theorem-9-1-product",
+                "Th. 9.1",
+                "the bound by the proof's product step, for pairwise independent hashes; w = 101, d = 4, four items",
+            ],
             "2.46011e-6",
             joint <= product,
             shown(joint),
         )
-        .unless("one row's Markov bound, 4/101", joint <= 4.0 / width, "K14"),
+        .unless("Markov's bound for one row, 4/101", joint <= 4.0 / width, "K14"),
     ])
 }
 

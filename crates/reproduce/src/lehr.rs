@@ -60,19 +60,19 @@ fn expectation() -> Result<Vec<Claim>> {
         })
         .collect::<Result<_>>()?;
     Ok(vec![
-        Claim::number("first-throw", "1", "mean set bits after one throw", "1", mean(1000, 1)?),
+        Claim::number("first-throw", "1", "the mean number of set bits after one throw", "1", mean(1000, 1)?),
         Claim::statement(
-            ["sequence", "1", "E_(i+1) = C E_i + 1, and E_i as a sum of powers of C; N = 1000, i to 1000"],
+            ["sequence", "1", "E_(i+1) = C E_i + 1, and E_i is a sum of powers of C; N = 1000, i to 1000"],
             "holds",
             sequence < 1e-12,
             agreement(sequence),
         ),
-        Claim::statement(["expectation", "1", "E = N (1 - C^(km)), six sizes to N = 2^20"], "exact", closed < 1e-12, agreement(closed)),
+        Claim::statement(["expectation", "1", "E = N (1 - C^(km)); six sizes up to N = 2^20"], "exact", closed < 1e-12, agreement(closed)),
         Claim::statement(
-            ["expectation-exponential", "1", "E is about N (1 - e^(-km/N)) for large N; km/N = 0.7, N = 10^3, 10^6, 10^9"],
+            ["expectation-exponential", "1", "for large N, E is about N (1 - e^(-km/N)); km/N = 0.7, N = 10^3, 10^6, 10^9"],
             "holds",
             misses.windows(2).all(|pair| pair[1] < pair[0] / 500.0),
-            format!("misses by {}", misses.iter().map(|&miss| format!("{miss:.0e}")).collect::<Vec<_>>().join(", ")),
+            format!("off by {}", misses.iter().map(|&miss| format!("{miss:.0e}")).collect::<Vec<_>>().join(", ")),
         ),
     ])
 }
@@ -113,20 +113,24 @@ fn rate() -> Result<Vec<Claim>> {
         .collect::<Result<_>>()?;
     Ok(vec![
         Claim::statement(
-            ["rate", "2", "the rate is (1 - C^(km))^k, six sizes"],
+            ["rate", "2", "the rate is (1 - C^(km))^k; six sizes"],
             "exact",
             exact < 1e-12,
             format!("up to {}% below the mean rate", shown(100.0 * exact)),
         )
-        .unless("a lower bound, exact for k = 1 or N = 1", bound, "L1"),
+        .unless("this is a lower bound, and exact for k = 1 or N = 1", bound, "L1"),
         Claim::statement(
-            ["rate-exponential", "2", "that is about (1 - e^(-km/N))^k; N/m = 10, k = 7, N = 10^3, 10^5, 10^7"],
+            ["rate-exponential", "2", "the rate is about (1 - e^(-km/N))^k; N/m = 10, k = 7, N = 10^3, 10^5, 10^7"],
             "holds",
             misses.windows(2).all(|pair| pair[1] < pair[0] / 50.0),
-            format!("misses by {}", misses.iter().map(|&miss| format!("{miss:.0e}")).collect::<Vec<_>>().join(", ")),
+            format!("off by {}", misses.iter().map(|&miss| format!("{miss:.0e}")).collect::<Vec<_>>().join(", ")),
         ),
         Claim::statement(
-            ["rate-known-fill", "2", "once the elements are hashed, the rate is known exactly; its mean over all fills, N to 1000"],
+            [
+                "rate-known-fill",
+                "2",
+                "once the elements are hashed, the rate is known exactly; checked by its mean over all fills, N to 1000",
+            ],
             "holds",
             known < 1e-11,
             if known < 1e-11 { "the mean is f_S, within 1e-11" } else { "differs" },
@@ -151,7 +155,7 @@ fn families() -> Result<Claim> {
         single &= sizes.windows(3).all(|next| next[1] <= next[0] || next[2] >= next[1]);
         best.push(sizes.iter().position(|&size| size == least).map_or(0, |row| row + 1).to_string());
     }
-    let text = "each family of equal rates has one best k; 10%, 1%, 0.1%, 1e-4, 1e-6, 1000 items, k to 32";
+    let text = "each family of equal rates has exactly one best k; 10%, 1%, 0.1%, 1e-4, 1e-6, 1000 items, k to 32";
     Ok(Claim::statement(["families", "2", text], "holds", single, format!("k = {}", best.join(", "))))
 }
 

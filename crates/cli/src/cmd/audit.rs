@@ -58,9 +58,9 @@ pub(crate) struct Args {
     #[arg(short = 'k', long, value_name = "K", value_parser = parse_probes, requires = "bits")]
     probes: Option<u32>,
 
-    /// Simulate the library with this many queries, even if a formula gives the rate. Without a
-    /// formula, the default is 1M to 20M queries, which measure all but very low rates to within a
-    /// few percent
+    /// Simulate the library with this many queries, even if a formula gives the rate. If no formula
+    /// gives the rate, it is measured with 1M to 20M queries by default, to within a few percent
+    /// unless it is very low
     #[arg(long, value_name = "N", value_parser = parse_count)]
     simulate: Option<u64>,
 
@@ -148,10 +148,7 @@ fn report(finding: &Finding, args: &Args) -> Report {
             report.field(&name, value);
         });
     }
-    report
-        .line("library", format!("{}, {}", profile.title, profile.version))
-        .line("read in", profile.source)
-        .line("sizing", profile.sizing);
+    report.line("library", format!("{}, {}", profile.title, profile.version)).line("source", profile.source).line("sizing", profile.sizing);
     report.line("scheme", profile.scheme);
     let asked = args.rate.map_or(String::new(), |rate| format!("{rate} for "));
     report.line("asked", format!("{asked}{}", plural(args.items, "item")));

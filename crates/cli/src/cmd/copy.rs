@@ -16,7 +16,7 @@ const EXAMPLES: &str = "\
 Examples:
   truebloom copy seen.tbl backup.tbl
   truebloom copy --compress seen.tbl small.tbl
-  truebloom copy --empty monday.tbl tuesday.tbl    empty, with the same plan and seed, to be merged";
+  truebloom copy --empty monday.tbl tuesday.tbl    empty, with the same plan and seed, so that both can be merged";
 
 /// Copy a filter, with its keys or (with --empty) without them
 #[derive(clap::Args)]
@@ -35,8 +35,8 @@ pub(crate) struct Args {
     empty: bool,
 
     /// Compress the copy, for example to send it; its size is then close to the entropy of its
-    /// bits. Every command reads compressed files, and every command that changes one expands it,
-    /// as does `copy` without this option
+    /// bits. Every command reads compressed files. A command that changes a compressed file expands
+    /// it; `copy` without this option expands its copy
     #[arg(long)]
     compress: bool,
 

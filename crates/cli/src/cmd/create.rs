@@ -55,8 +55,8 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with = "inputs")]
     empty: bool,
 
-    /// Write the filter only if it is guaranteed to hold at most the planned number of items;
-    /// otherwise, fail
+    /// Fail, and write nothing, unless the filter is guaranteed to hold at most the planned number
+    /// of items
     #[arg(long)]
     strict: bool,
 
@@ -124,7 +124,7 @@ fn build(mut filter: AnyFilter, made: &Made, args: &Args, lock: &Lock) -> Result
         return Err(Failure::at(
             &args.filter,
             format_args!(
-                "stays unchanged, because the input has no {}s; add --empty to replace it with an empty filter",
+                "the file stays unchanged, because the input has no {}s; add --empty to replace it with an empty filter",
                 args.records.noun()
             ),
         ));
@@ -183,7 +183,7 @@ fn made(args: &Args) -> Result<Made, Failure> {
     filters::check_layout(args.scheme, args.layout)?;
     if matches!(args.size, Size { items: None, rate: None, bits: None, .. }) {
         return Err(Failure::new(
-            "give two of -n, -p and -m, or -p alone: the lines in files are then counted first, and for other input the filter grows",
+            "give two of -n, -p and -m; or give only -p: then the lines of files are counted first, and for other input the filter grows",
         ));
     }
     let mut target = args.size.target().scheme(args.scheme).layout(args.layout.planned());

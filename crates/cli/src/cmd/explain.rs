@@ -81,7 +81,7 @@ impl Explained {
         if let AnyFilter::Scalable(_) = filter {
             return Err(Failure::at(
                 path,
-                "it consists of layers, which can only be explained one by one; `truebloom info --json` shows the bits, probes and keys of each, to be given with -m, -k and -n",
+                "this filter consists of layers, which can only be explained one by one; `truebloom info --json` shows the bits, probes and keys of each, to be given with -m, -k and -n",
             ));
         }
         let variant = filter.scheme_id().variant().filter(|variant| *variant != Variant::Partitioned).ok_or_else(|| {
@@ -109,7 +109,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     }
     let mut report = Report::new("explain");
     report.field("variant", of.variant.name()).field("bits", of.bits).field("items", of.items).field("probes", of.probes);
-    let size = format!("{} of {}, {}, {}", of.variant, plural(of.bits, "bit"), plural(of.probes.into(), "probe"), plural(of.items, "item"));
+    let size = format!("{}, {}, {}, {}", of.variant, plural(of.bits, "bit"), plural(of.probes.into(), "probe"), plural(of.items, "item"));
     report.line("filter", size);
     as_one_call(|| add_all(&mut report, &of))?;
     args.plot.finish(report, args.format.format(), || as_one_call(|| Ok(plots::spread(of.variant, of.bits, of.items, of.probes)?)))
@@ -147,7 +147,7 @@ fn add_fill(report: &mut Report, of: &Explained, scatter: &Scatter) -> Result<Ve
             significant(variance.sqrt(), 4)
         ),
     );
-    report.line("", format!("in 98% of filters {} to {}", counted(ends[1].lower), counted(ends[3].upper)));
+    report.line("", format!("in 98% of filters, {} to {}", counted(ends[1].lower), counted(ends[3].upper)));
     Ok(ends)
 }
 
@@ -198,7 +198,7 @@ fn with_error(text: &str, value: f64, expected: &Fpr) -> String {
     if expected.value < f64::MIN_POSITIVE {
         return text.to_owned();
     }
-    format!("{text}  {:+.3e} relative", value / expected.value - 1.0)
+    format!("{text}  {:+.3e} relative error", value / expected.value - 1.0)
 }
 
 fn add_efficiency(report: &mut Report, of: &Explained) -> Result<(), Failure> {

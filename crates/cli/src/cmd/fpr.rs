@@ -1,7 +1,7 @@
 //! `truebloom fpr`: the exact rate of any filter, compared with the usual formulas.
 
 use crate::args::{bits, count, needs};
-use crate::failure::Failure;
+use crate::failure::{Failure, unknown_name};
 use crate::plots::{self, PlotArgs};
 use crate::report::{Format, Report, fpr as fpr_text, fpr_value, plural, power, rate};
 use serde_json::{Map, Value};
@@ -16,7 +16,7 @@ Examples:
   truebloom fpr -m 9585 -n 1000 -k 7 --plot fpr.svg    the rate by probes as a chart
   truebloom fpr -m 64MiB -n 50M -k 7 --variant classic
   truebloom fpr -m 9585 -k 7 --ones 4965               for a known number of set bits
-  truebloom fpr -m 1M -n 50k -k 10 --scheme double     positions h1 + i h2, modulo the bits
+  truebloom fpr -m 1M -n 50k -k 10 --scheme double     positions h1 + i h2, modulo the number of bits
   truebloom fpr -m 1MiB -n 800k -k 6 --layout blocked  one cache line per item
   truebloom fpr --slice-bits 6673 -n 5000 -k 6 --scheme partition-double
 
@@ -80,11 +80,11 @@ impl Args {
 }
 
 fn variant(text: &str) -> Result<Variant, String> {
-    text.parse().map_err(|error: truebloom_math::Error| error.to_string())
+    text.parse().map_err(unknown_name)
 }
 
 pub(crate) fn scheme(text: &str) -> Result<SchemeId, String> {
-    text.to_lowercase().parse().map_err(|error: truebloom_math::Error| error.to_string())
+    text.to_lowercase().parse().map_err(unknown_name)
 }
 
 /// Lists the names of the wanted schemes, for a help text.
@@ -213,7 +213,10 @@ fn add_scheme(report: &mut Report, args: &Args) -> Result<(), Failure> {
             times @ ..1e300 => format!("{} times that", rate(times, 4)),
             _ => format!("{} times that", power(ln_times, 4)),
         };
-        report.line("independent", format!("{}; the rate of the scheme is {compared}", fpr_text(&independent, 6)));
+        report.line(
+            "independent",
+            format!("{} if positions were independent; the rate of the scheme is {compared}", fpr_text(&independent, 6)),
+        );
     }
     Ok(())
 }
@@ -238,13 +241,7 @@ fn add_expected(report: &mut Report, args: &Args, items: u64) -> Result<(), Fail
     report.field("items", items);
     report.line(
         "filter",
-        format!(
-            "{} of {}, {}, {}",
-            args.variant,
-            plural(args.bits(), "bit"),
-            plural(u64::from(args.probes), "probe"),
-            plural(items, "item")
-        ),
+        format!("{}, {}, {}, {}", args.variant, plural(args.bits(), "bit"), plural(u64::from(args.probes), "probe"), plural(items, "item")),
     );
     add_rate(report, "expected rate", &fpr);
     let mut fields = Map::new();
@@ -253,7 +250,7 @@ fn add_expected(report: &mut Report, args: &Args, items: u64) -> Result<(), Fail
         let Ok(value) = approximation.value(args.bits(), items, args.probes) else { continue };
         fields.insert(approximation.name().to_owned(), value.into());
         let error = value / fpr.value - 1.0;
-        let off = if fpr.value >= f64::MIN_POSITIVE { format!("  {error:+.3e} relative") } else { String::new() };
+        let off = if fpr.value >= f64::MIN_POSITIVE { format!("  {error:+.3e} relative error") } else { String::new() };
         let shown = if value >= f64::MIN_POSITIVE { rate(value, 6) } else { "below the range of a double".to_owned() };
         report.line(approximation.name(), format!("{shown}{off}"));
     }
@@ -274,7 +271,7 @@ fn add_at_fill(report: &mut Report, args: &Args, ones: &[u64]) -> Result<(), Fai
     report.line(
         "filter",
         format!(
-            "{} of {}, {}, {} set",
+            "{}, {}, {}, {} set",
             args.variant,
             plural(args.bits(), "bit"),
             plural(u64::from(args.probes), "probe"),

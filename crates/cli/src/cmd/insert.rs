@@ -56,7 +56,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let lock = Lock::of(&args.filter)?;
     let mut filter = filters::open_for(&args.filter, &args.inputs, |path| AnyFilter::open(path))?;
     if args.strict && filter.capacity().is_none() {
-        return Err(Failure::at(&args.filter, "has no planned number of items, so --strict has no limit to enforce; omit --strict"));
+        return Err(Failure::at(
+            &args.filter,
+            "this filter has no planned number of items, so --strict has no limit to enforce; omit --strict",
+        ));
     }
     let before = (filter.offered(), filter.changed());
     let kept = Extraction::of(filter.label());
@@ -86,7 +89,13 @@ fn report(args: &Args, filter: &AnyFilter, before: (u64, u64), records: &Records
     let mut report = Report::new("insert");
     let (offered, changed) = (filter.offered() - before.0, filter.changed() - before.1);
     report.field("filter", args.filter.display().to_string()).field("inserted", offered).field("new", changed);
-    report.line("inserted", format!("{}, at least {} new to the filter", plural(offered, args.records.noun()), count(changed)));
+    let new = match (offered, changed) {
+        (1, 1) => "new to the filter".to_owned(),
+        (_, 0) => "none certainly new to the filter".to_owned(),
+        (all, new) if all == new => "all new to the filter".to_owned(),
+        _ => format!("at least {} new to the filter", count(changed)),
+    };
+    report.line("inserted", format!("{}, {new}", plural(offered, args.records.noun())));
     super::add_state(&mut report, filter)?;
     records.add_shortfall(&mut report);
     Ok(report)

@@ -46,7 +46,12 @@ pub(crate) fn distinct(offered: u64, changed: u64, noun: &str) -> String {
         1 => " (1 is a repeat, or set no new bit)".to_owned(),
         _ => format!(" ({} are repeats, or set no new bit)", count(rest)),
     };
-    format!("{}, at least {} distinct{why}", plural(offered, noun), count(changed))
+    let offered_text = plural(offered, noun);
+    match (offered, rest) {
+        (1, 0) => offered_text,
+        (_, 0) => format!("{offered_text}, all distinct"),
+        _ => format!("{offered_text}, at least {} distinct{why}", count(changed)),
+    }
 }
 
 /// A text that says what a filter holds: the number of keys that it was offered, or, after a merge,
@@ -104,7 +109,7 @@ pub(crate) fn add_layers<K: Counted>(report: &mut Report, filter: &ScalableFilte
     let text = if filter.fill_tells_rate() && bound.upper <= asked.to_f64() {
         format!("at most {asked}, for any number of items and every seed")
     } else {
-        format!("at most {} for every seed, because the merged filter has the layers of both", rate_up(bound.upper, 3))
+        format!("at most {} for every seed, because the layers of all merged filters add up", rate_up(bound.upper, 3))
     };
     report.line("bound", text);
 }
@@ -124,9 +129,9 @@ pub(crate) fn add_state(report: &mut Report, filter: &AnyFilter) -> Result<(), F
         .field("over_capacity", filter.is_over_capacity());
     let planned = filter.capacity().map_or(String::new(), |items| format!("; planned for {}", count(items)));
     report.line("holds", format!("{}{planned}", held(filter)));
-    let asked = filter.rate().map_or(String::new(), |asked| format!("asked {asked}, "));
+    let asked = filter.rate().map_or(String::new(), |asked| format!("; {asked} was requested"));
     let now = if filter.fill_tells_rate() { fpr_text(&now, 4) } else { format!("at most {}", rate_up(now.upper, 3)) };
-    report.line("rate", format!("{asked}this filter now: {now}"));
+    report.line("rate", format!("{now} now{asked}"));
     if let AnyFilter::Scalable(grown) = filter {
         add_layers(report, grown);
     }

@@ -35,8 +35,8 @@ pub(crate) struct Options {
     #[arg(long, value_name = "SHARE", value_parser = args::rate, requires = "remember")]
     forget: Option<Rate>,
 
-    /// Number of new items in one run, whose wrong drops are bounded; by default 100 cycles of
-    /// each design
+    /// Number of new items in one run; the report bounds how many of them are wrongly dropped. By
+    /// default, a run has 100 cycles of each design
     #[arg(long, value_name = "N", value_parser = args::count, requires = "recycling")]
     over: Option<u64>,
 
@@ -101,12 +101,20 @@ struct Asked {
     over: Option<u64>,
     /// The bits of the smallest design.
     fewest: u64,
+    /// Whether the size is given.
+    is_sized: bool,
 }
 
 /// The smallest ratio to the smallest design from which a design is not described.
 const FAR_TOO_LARGE: u64 = 1_000;
 
 impl Asked {
+    /// Why there is no design of this kind.
+    fn none(&self, kind: &str) -> String {
+        let size = if self.is_sized { "of the given size" } else { "of at most 2^62 bits" };
+        format!("none: no {kind} {size} can keep this rate")
+    }
+
     /// Adds only the size of a design that is so large that nobody would use it. Returns whether
     /// the design is that large.
     fn is_far_too_large(&self, report: &mut Report, label: &str, bits: u64) -> bool {
@@ -135,7 +143,11 @@ pub(crate) fn report(options: &Options, size: &Size) -> Result<(Report, Option<D
         (None, Some(items), _) => (Designs::of_items(items, &asked, layout)?, format!("{} per cycle", plural(items, "new item"))),
         (None, None, Some(gap)) => {
             let forget = options.forget.map_or(FORGET, |share| share.to_f64());
-            let kept = format!("{} remembered, {}% forgotten earlier", plural(gap, "new item"), significant(100.0 * forget, 4));
+            let kept = format!(
+                "items are remembered for {}, but {}% may be forgotten earlier",
+                plural(gap, "new item"),
+                significant(100.0 * forget, 4)
+            );
             (Designs::of_gap(gap, forget, &asked, layout)?, kept)
         }
         _ => return Err(Failure::new("give one of --memory (or --bits), -n (new items per cycle) and --remember")),
@@ -144,7 +156,13 @@ pub(crate) fn report(options: &Options, size: &Size) -> Result<(Report, Option<D
     report.line("asked", format!("an average rate of {asked}; {what}"));
     report.field("recycling", true).field("asked", rate_value(Some(asked)));
     let today = designs.today.as_ref();
-    let asked = Asked { rate: asked, gap: gap.or(today.map(|today| today.items)), over: options.over, fewest: fewest_bits(&designs) };
+    let asked = Asked {
+        rate: asked,
+        gap: gap.or(today.map(|today| today.items)),
+        over: options.over,
+        fewest: fewest_bits(&designs),
+        is_sized: bits.is_some(),
+    };
     report.field("gap", asked.gap);
     add_today(&mut report, today, &asked);
     add_design(&mut report, ["one phase", "one_phase"], designs.one.as_ref(), &asked, today)?;
@@ -160,7 +178,7 @@ pub(crate) fn report(options: &Options, size: &Size) -> Result<(Report, Option<D
 
 fn add_today(report: &mut Report, today: Option<&Today>, asked: &Asked) {
     let Some(Today { bits, probes, items }) = today else {
-        report.field("today", Value::Null).line("usual", "none: no filter of the given size (by default 2^62 bits) can keep this rate");
+        report.field("today", Value::Null).line("usual", asked.none("filter"));
         return;
     };
     let forgotten = asked.gap.map(|gap| gap.saturating_add(1).min(*items) as f64 / *items as f64);
@@ -180,7 +198,7 @@ fn add_design(
     today: Option<&Today>,
 ) -> Result<(), Failure> {
     let Some(sized @ SizedDesign { design, run, .. }) = found else {
-        report.field(name, Value::Null).line(label, "none: no filter of the given size (by default 2^62 bits) can keep this rate");
+        report.field(name, Value::Null).line(label, asked.none("filter"));
         return Ok(());
     };
     let law = design.forgetting()?;
@@ -212,18 +230,21 @@ fn add_design(
     let items = plural(run.items_per_cycle.value.round() as u64, "item");
     let unit = if is_one { "cycle" } else { "phase" };
     let probes = plural(design.probes().into(), "probe");
-    let above = plural(design.sigma(), "set bit");
-    report.line(label, format!("{}: {items} per {unit}, {probes}, emptied above {above}{}", size(design.total_bits()), gained(gain)));
+    let above = plural(design.sigma(), "bit") + if design.sigma() == 1 { " is set" } else { " are set" };
+    report.line(
+        label,
+        format!("{}: {items} per {unit}, {probes}, emptied when more than {above}{}", size(design.total_bits()), gained(gain)),
+    );
     if is_one {
         add_held(report, held);
     }
     // Refreshed items can fill a phase before new items arrive, so with two phases only the worst
     // rate holds for every stream.
     let rates = if is_one {
-        format!("average at most {}, worst {}", proven(&run.fpr, Some(asked.rate)), rate(run.worst.value, 3))
+        format!("rate at most {} on average, {} at worst", proven(&run.fpr, Some(asked.rate)), rate(run.worst.value, 3))
     } else {
         format!(
-            "at most {} whatever the stream, {} on average if all items are new",
+            "rate at most {} for any stream, {} on average if all items are new",
             proven(&run.worst, Some(asked.rate)),
             rate(run.fpr.value, 3)
         )
@@ -247,7 +268,7 @@ fn add_blocked(report: &mut Report, designs: &Designs, layout: Layout, asked: &A
     let Some(found) = designs.blocked.as_ref().filter(|found| layout == Layout::Blocked || worth(found)) else {
         let why = match layout {
             Layout::Auto => "none: no blocked filter takes at most 10% more bits",
-            _ => "none: no blocked filter of the given size (by default 2^62 bits) can keep this rate",
+            _ => &asked.none("blocked filter"),
         };
         report.field("blocked", Value::Null).line("blocked", why);
         return Ok(());
@@ -272,13 +293,13 @@ fn add_blocked(report: &mut Report, designs: &Designs, layout: Layout, asked: &A
     let above = rate(design.limit(), 4);
     report.line(
         "blocked",
-        format!("{}: at least {items} per cycle, {probes}, emptied above a rate of {above}{}", size(design.bits()), gained(gain)),
+        format!("{}: at least {items} per cycle, {probes}, emptied when its rate exceeds {above}{}", size(design.bits()), gained(gain)),
     );
     add_held(report, held);
-    report.line("", format!("average at most {}, worst {above}", proven(&run.fpr, Some(asked.rate))));
+    report.line("", format!("rate at most {} on average, {above} at worst", proven(&run.fpr, Some(asked.rate))));
     add_one_run(report, &one_run, true);
     if let Some((gap, share)) = asked.gap.zip(forgotten) {
-        report.line("", format!("forgotten after {}: at most {}%", plural(gap, "new item"), significant(100.0 * share, 3)));
+        report.line("", format!("after {}, at most {}% of items are forgotten", plural(gap, "new item"), significant(100.0 * share, 3)));
     }
     if let Some(times) = times_bits {
         report.line(
@@ -345,7 +366,7 @@ fn gained(gain: Option<f64>) -> String {
 
 fn add_forgotten(report: &mut Report, gap: Option<u64>, forgotten: Option<f64>) {
     if let Some((gap, share)) = gap.zip(forgotten) {
-        let share = if share == 0.0 { "none".to_owned() } else { format!("{}%", significant(100.0 * share, 3)) };
-        report.line("", format!("forgotten after {}: {share}", plural(gap, "new item")));
+        let share = if share == 0.0 { "no items".to_owned() } else { format!("{}% of items", significant(100.0 * share, 3)) };
+        report.line("", format!("after {}, {share} are forgotten", plural(gap, "new item")));
     }
 }

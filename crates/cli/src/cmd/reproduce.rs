@@ -42,12 +42,13 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DIR", conflicts_with_all = ["csv", "json"])]
     out: Option<PathBuf>,
 
-    /// With --out: run a hundredth of the papers' trials, in minutes (the default)
+    /// With --out: run only a hundredth of the papers' trials, which takes minutes. This is the
+    /// default
     #[arg(long, requires = "out", conflicts_with = "full")]
     quick: bool,
 
-    /// With --out: run as many trials as the papers; a run that was stopped is continued by the
-    /// next
+    /// With --out: run as many trials as the papers. If this run is stopped, the next one continues
+    /// it
     #[arg(long, requires = "out")]
     full: bool,
 
@@ -77,7 +78,7 @@ pub(crate) struct Args {
 }
 
 fn paper(text: &str) -> Result<Paper, String> {
-    text.parse().map_err(|error: truebloom_math::Error| error.to_string())
+    text.parse().map_err(crate::failure::unknown_name)
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {

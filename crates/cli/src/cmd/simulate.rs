@@ -50,7 +50,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=2), default_value_t = 1)]
     phases: u8,
 
-    /// Use distinct probes
+    /// Give each item distinct positions, as in the classic filter
     #[arg(long)]
     classic: bool,
 
@@ -98,7 +98,9 @@ fn stream(text: &str) -> Result<Stream, String> {
         ("uniform", None) => Ok(Stream::Uniform { items: args::count(numbers)? }),
         ("zipf", Some((items, exponent))) => Ok(Stream::Zipf { items: args::count(items)?, exponent: number(exponent)? }),
         ("fading", None) => Ok(Stream::Fading { mean: number(numbers)? }),
-        _ => Err(format!("`{text}` is not a kind of stream; write new, uniform:ITEMS, zipf:ITEMS,EXPONENT or fading:MEAN")),
+        _ => {
+            Err(format!("`{text}` is not a kind of stream; the kinds are `new`, `uniform:ITEMS`, `zipf:ITEMS,EXPONENT` and `fading:MEAN`"))
+        }
     }
 }
 
@@ -181,8 +183,8 @@ fn simulated<S: FillScheme>(args: &Args, design: &Design) -> Result<ExitCode, Fa
 
 fn add_repeats(report: &mut Report, seen: &Simulated) {
     for (label, name, what, share) in [
-        ("first", "count_first", "of all arrivals are first occurrences that pass", &seen.first),
-        ("each", "count_each", "of all arrivals are of items whose first occurrence passed", &seen.each),
+        ("first", "count_first", "of all arrivals are first occurrences that the filter takes for repeats", &seen.first),
+        ("each", "count_each", "of all arrivals are of items whose first occurrence it took for a repeat", &seen.each),
         ("forgotten", "forgotten", "of the repeats were forgotten", &seen.forgotten),
     ] {
         add(report, label, what, share, None);
@@ -197,9 +199,10 @@ fn add_own_account<S: FillScheme>(report: &mut Report, filter: &Real<S>) -> Resu
     report.field("own_average", average).field("cycles", filter.0.stats().cycles);
     if let Some(average) = average {
         let drops = filter.0.wrong_drops(CONFIDENCE)?;
-        let bound = drops
-            .map_or(String::new(), |drops| format!(", at most {} wrongly dropped ({}% confidence)", drops.at_most, 100.0 * CONFIDENCE));
-        report.line("own", format!("the filter's own estimate: {}{bound}", rate(average, 4)));
+        let bound = drops.map_or(String::new(), |drops| {
+            format!("; at most {} wrongly dropped ({}% confidence)", plural(drops.at_most, "item"), 100.0 * CONFIDENCE)
+        });
+        report.line("own", format!("the filter estimates its own rate as {}{bound}", rate(average, 4)));
         report.field("wrong_drops_at_most", drops.map(|drops| drops.at_most));
     }
     Ok(())
@@ -213,7 +216,7 @@ fn add(report: &mut Report, label: &str, what: &str, seen: &Bracket, model: Opti
     let shown = |value: f64| significant(value, 5);
     let model = model.map_or(String::new(), |model| {
         let inside = if seen.lower <= model && model <= seen.upper { "inside" } else { "outside" };
-        format!("; model {}, {inside}", shown(model))
+        format!("; model {}, {inside} the interval", shown(model))
     });
     report.line(label, format!("{} {what}, 99% interval {} to {}{model}", shown(seen.value), shown(seen.lower), shown(seen.upper)));
 }

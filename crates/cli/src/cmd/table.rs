@@ -16,7 +16,7 @@ Examples:
   truebloom table -n 100 --bits-per-item 8,16,24 --plot table.svg
   truebloom table -p 1%,0.1%,1e-6                bits per item for families of equal rate
 
-The best number of probes of each column is marked *.";
+In each column, * marks the best number of probes.";
 
 /// Tabulate exact rates by probes and bits per item, and compare them with the textbook formula
 #[derive(clap::Args)]
@@ -64,7 +64,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     args.plot.check()?;
     let families = !args.rates.is_empty();
     if args.items == 0 {
-        return Err(Failure::new("items is 0, but must be at least 1: give more with -n"));
+        return Err(Failure::new("-n is 0, but must be at least 1"));
     }
     // All cells together take about a second at most.
     let columns: Vec<Vec<Cell>> = truebloom_math::as_one_call(|| {
@@ -108,6 +108,9 @@ fn chart(args: &Args, columns: &[Vec<Cell>], families: bool) -> Chart {
 
 /// The rates for one size, by number of probes.
 fn rates(args: &Args, bits_per_item: u64) -> Result<Vec<Cell>, Failure> {
+    if bits_per_item == 0 {
+        return Err(Failure::new("--bits-per-item is 0, but must be at least 1"));
+    }
     let Some(bits) = bits_per_item.checked_mul(args.items) else {
         return Err(Failure::new(format_args!("{bits_per_item} bits per item for {} items are more than 2^64", args.items)));
     };
@@ -166,7 +169,7 @@ fn print_text(out: &mut impl Write, args: &Args, columns: &[Vec<Cell>], families
         .map(|cells| format!("{:>width$}", off(cells).map_or(String::new(), |off| format!("{}% ", significant(100.0 * off, 2)))));
     let line = format!("{:>6}{}", "off by", misses.collect::<String>());
     writeln!(out, "{}", line.trim_end())?;
-    writeln!(out, "\noff by: the error of the textbook's formula at the best number of probes")
+    writeln!(out, "\noff by: the relative error of the textbook's formula, at the best number of probes")
 }
 
 /// Returns the relative error of the textbook's number in the best cell.

@@ -3,11 +3,11 @@
 
 use crate::args::count as parse_count;
 use crate::cmd::add_layers;
-use crate::cmd::info::{add_place, rate_now};
+use crate::cmd::info::add_place;
 use crate::failure::Failure;
 use crate::held::{self, Looked};
 use crate::progress::Progress;
-use crate::report::{FormatArgs, Report, count, fpr_value, plural, proven, rate, rate_up, rate_value, significant};
+use crate::report::{FormatArgs, Report, count, fpr as fpr_text, fpr_value, plural, proven, rate, rate_up, rate_value, significant};
 use serde_json::json;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -158,22 +158,31 @@ fn add_this_filter(report: &mut Report, filter: &Looked, verification: &Verifica
         .field("ones", fill.ones)
         .field("fpr", fpr_value(&now))
         .field("fill", json!({"too_few": fill.too_few, "too_many": fill.too_many, "tested": fill.tested, "holds": fill.holds()}));
-    let bounded = !filter.fill_tells_rate() || matches!(filter, AnyFilter::Blocked(_));
+    let is_determined = filter.fill_tells_rate();
+    let bounded = !is_determined || matches!(filter, AnyFilter::Blocked(_));
     let law = match (fill.tested, fill.holds()) {
-        (false, _) if filter.is_intersection() => "an intersection: the fill cannot be tested",
-        (false, _) if filter.is_merged() => "merged: the fill cannot be tested",
-        (false, _) => "the fill cannot be tested",
-        (true, true) if bounded => "within the bounds of the prediction",
-        (true, true) => "as predicted",
-        (true, false) => "NOT as predicted",
+        (false, _) if filter.is_intersection() => "; the fill of an intersection cannot be tested",
+        (false, _) if matches!(filter, AnyFilter::Scalable(_)) && !is_determined => {
+            "; this fill cannot be tested, because merged layers may have keys in common"
+        }
+        (false, _) if filter.is_merged() => "; the fill of a merged filter cannot be tested",
+        (false, _) => "; this fill cannot be tested",
+        (true, true) if bounded => ", within the bounds of the prediction",
+        (true, true) => ", as predicted",
+        (true, false) => ", NOT as predicted",
     };
-    let from = if filter.fill_tells_rate() { " from" } else { ":" };
-    report.line("this filter", format!("{}{from} {} of {} bits set, {law}", rate_now(filter)?, count(fill.ones), count(filter.bits())));
+    let rate = if is_determined { fpr_text(&now, 6) } else { format!("at most {}", rate_up(now.upper, 3)) };
+    let scheme = match filter {
+        AnyFilter::Scalable(_) => String::new(),
+        _ if is_determined => String::new(),
+        _ => format!("; in the {} scheme, the fill alone does not determine the rate", filter.scheme_id().name()),
+    };
+    report.line("this filter", format!("{rate} from {} of {} bits set{law}{scheme}", count(fill.ones), count(filter.bits())));
     report.field("withheld", verification.has_withheld_keys());
     if verification.has_withheld_keys() {
         report.line(
             "withheld",
-            "more bits are set than the inserted keys explain, because new keys that seemed to be in the filter already were not inserted",
+            "more bits are set than the inserted keys explain: keys that seemed to be in the filter already were not inserted",
         );
     }
     Ok(())
@@ -188,7 +197,7 @@ fn add_power(report: &mut Report, verification: &Verification, measurement: &Mea
         json!({ "confidence": CONFIDENCE, "ones": fill.noticed, "share": fill.noticed.map(|more| share(more, fill.ones)), "rate": rate_noticed }),
     );
     let bits = match fill.noticed {
-        _ if !fill.tested => Err("the fill cannot be tested, so too many set bits would go unnoticed"),
+        _ if !fill.tested => Err("too many set bits would go unnoticed, because the fill cannot be tested"),
         None => Err("too many set bits would go unnoticed"),
         Some(more) if fill.ones == 0 => Ok(plural(more, "set bit")),
         Some(more) => Ok(format!("{}% more set bits ({})", significant(100.0 * share(more, fill.ones), 2), count(more))),
@@ -198,8 +207,8 @@ fn add_power(report: &mut Report, verification: &Verification, measurement: &Mea
     report.line(
         "sensitivity",
         match (bits, rate) {
-            (Ok(bits), Ok(rate)) => format!("would notice {bits}, or {rate}, with probability 99%"),
-            (Ok(sure), Err(not)) | (Err(not), Ok(sure)) => format!("would notice {sure} with probability 99%; {not}"),
+            (Ok(bits), Ok(rate)) => format!("this test would notice {bits}, or {rate}, with probability 99%"),
+            (Ok(sure), Err(not)) | (Err(not), Ok(sure)) => format!("this test would notice {sure} with probability 99%; {not}"),
             (Err(bits), Err(rate)) => format!("{bits}; {rate}"),
         },
     );
@@ -228,7 +237,7 @@ fn add_measured(report: &mut Report, measurement: &Measurement<'_>, seed: u64) {
     let (lowest, highest) = measurement.possible_rates();
     if lowest < highest {
         report.field("possible_rates", json!({ "lower": lowest, "upper": highest }));
-        report.line("possible", format!("{} to {}: the range of rates that one filter may have", rate(lowest, 3), rate_up(highest, 3)));
+        report.line("possible", format!("rates from {} to {}, computed without the measurement", rate(lowest, 3), rate_up(highest, 3)));
     }
 }
 

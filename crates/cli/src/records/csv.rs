@@ -425,7 +425,7 @@ impl Csv {
         } else {
             ""
         };
-        Err(format!("there is no column `{wanted}`; there are {}{remark}", listed(record, self.delimiter)))
+        Err(format!("there is no column `{wanted}`; the columns are {}{remark}", listed(record, self.delimiter)))
     }
 
     fn push(&mut self, record: &[u8], range: Range<usize>, columns: Columns, found: &mut Found) {

@@ -30,13 +30,13 @@ fn begins_zstd(bytes: &[u8]) -> bool {
 /// Formats that have no lines and are not decompressed here: their first bytes, their name, and a
 /// command that converts them. In the magic number of bzip2, the 0 stands for any digit.
 const REFUSED: [(&[u8], &str, &str); 13] = [
-    (&[0xfd, b'7', b'z', b'X', b'Z', 0], "xz-compressed", "xz -dc"),
-    (b"BZh0\x31\x41\x59\x26\x53\x59", "bzip2-compressed", "bzip2 -dc"),
+    (&[0xfd, b'7', b'z', b'X', b'Z', 0], "xz-compressed data", "xz -dc"),
+    (b"BZh0\x31\x41\x59\x26\x53\x59", "bzip2-compressed data", "bzip2 -dc"),
     (b"PK\x03\x04", "a zip archive", "unzip -p"),
     (b"7z\xbc\xaf\x27\x1c", "a 7z archive", "7z x -so"),
-    (&[0x04, 0x22, 0x4d, 0x18], "lz4-compressed", "lz4 -dc"),
-    (b"LZIP\x01", "lzip-compressed", "lzip -dc"),
-    (&[0x1f, 0x9d], "compressed by compress", "zcat"),
+    (&[0x04, 0x22, 0x4d, 0x18], "lz4-compressed data", "lz4 -dc"),
+    (b"LZIP\x01", "lzip-compressed data", "lzip -dc"),
+    (&[0x1f, 0x9d], "data compressed by `compress`", "zcat"),
     (&[0xff, 0xfe, 0, 0], "UTF-32 text", "iconv -f UTF-32 -t UTF-8"),
     (&[0, 0, 0xfe, 0xff], "UTF-32 text", "iconv -f UTF-32 -t UTF-8"),
     (&[0xff, 0xfe], "UTF-16 text", "iconv -f UTF-16 -t UTF-8"),
@@ -60,13 +60,13 @@ fn refusal(path: &Path, first: &[u8]) -> Option<String> {
     let (magic, what, remedy) = REFUSED.into_iter().find(|(magic, ..)| first.len() >= magic.len() && agrees(magic, first))?;
     if magic == TRUEBLOOM || magic == COMPRESSED {
         return Some(
-            "is a truebloom file, but lines are expected here; `truebloom merge` joins filters, and --any, --all and --each of `truebloom check` query several filters"
+            "this is a truebloom file, but lines are expected here; `truebloom merge` joins filters, and --any, --all and --each of `truebloom check` query several filters"
                 .to_owned(),
         );
     }
     let file = if is_stdin(path) { "FILE".to_owned() } else { for_shell(path) };
     Some(format!(
-        "is {what}, which this command does not read; convert it in a pipe, `{remedy} {file} | truebloom ...`, or use its bytes unchanged with --as-is"
+        "this is {what}, which this command does not read; convert it in a pipe, `{remedy} {file} | truebloom ...`, or use its bytes unchanged with --as-is"
     ))
 }
 
@@ -97,7 +97,7 @@ pub(crate) fn check_not_output(paths: &[PathBuf]) -> Result<(), Failure> {
         if is_file && open_file(&path).and_then(|file| output::feeds(&file)).unwrap_or(false) {
             return Err(Failure::at(
                 name(&path),
-                "is an input, but standard output also goes there, so the command would endlessly read its own output; write to another file, and move it afterwards",
+                "this input is also the output, so the command would endlessly read its own output; write to another file, and move it afterwards",
             ));
         }
     }

@@ -1,7 +1,7 @@
 //! Filters over borrowed bytes.
 
 use super::{Backing, Counted, Counter, Headed, InLayers, Inline, Uncounted, Writable, counted, unread_and_read};
-use crate::format::Fields;
+use crate::format::{Fields, HEADER_BYTES};
 use core::marker::PhantomData;
 use core::ops::{Deref, DerefMut};
 use xxhash_rust::xxh3::xxh3_64;
@@ -97,10 +97,19 @@ impl<B: AsRef<[u8]> + Send + Sync + AsMut<[u8]>, W: Chunk> InBytes<B, W> {
 
     /// Updates the header, which is stored before the words.
     pub(crate) fn seal(&mut self, fields: Fields) {
-        let (start, end) = (self.start, self.end);
-        let Some((before, rest)) = self.bytes.as_mut().split_at_mut_checked(start) else { return };
-        let Some((header, payload)) = before.last_chunk_mut().zip(rest.get(..end - start)) else { return };
-        *header = fields.sealed(payload.len() as u64, xxh3_64(payload));
+        let header = self.sealed(fields);
+        let before = self.bytes.as_mut().get_mut(..self.start);
+        if let Some(place) = before.and_then(<[u8]>::last_chunk_mut) {
+            *place = header;
+        }
+    }
+}
+
+impl<B: AsRef<[u8]> + Send + Sync, W: Chunk> InBytes<B, W> {
+    /// A header with these fields and with the checksum of the words.
+    pub(crate) fn sealed(&self, fields: Fields) -> [u8; HEADER_BYTES] {
+        let payload = in_range(self.bytes.as_ref(), self.start, self.end);
+        fields.sealed(payload.len() as u64, xxh3_64(payload))
     }
 }
 

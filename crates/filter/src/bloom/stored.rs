@@ -211,6 +211,12 @@ impl<S: Scheme, B: AsRef<[u8]> + Send + Sync + AsMut<[u8]>> FilterOf<S, Portable
         let fields = self.fields();
         self.storage.words_mut().seal(fields);
     }
+
+    /// A header with the present counts and the checksum of the bits.
+    #[cfg(feature = "mmap")]
+    pub(crate) fn sealed_header(&self) -> [u8; HEADER_BYTES] {
+        self.storage.words().sealed(self.fields())
+    }
 }
 
 #[cfg(feature = "mmap")]

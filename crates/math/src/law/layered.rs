@@ -209,8 +209,8 @@ impl Law for Layered {
         if ones.len() != self.layers.len() {
             return out_of_range(
                 "ones",
-                format!("a list of {}", ones.len()),
-                format!("one count for each of {} layers", self.layers.len()),
+                format!("a list of {} counts", ones.len()),
+                format!("a list with one count for each of {} layers", self.layers.len()),
             );
         }
         if ones.iter().all(|ones| *ones == 0) {

@@ -54,7 +54,11 @@ impl Law for Partitioned {
     /// order.
     fn fpr_at_fill(&self, ones: &[u64]) -> Result<Option<Fpr>> {
         if ones.len() != self.probes as usize {
-            return out_of_range("ones", format!("a list of {}", ones.len()), format!("one count for each of the {} slices", self.probes));
+            return out_of_range(
+                "ones",
+                format!("a list of {} counts", ones.len()),
+                format!("a list with one count for each of the {} slices", self.probes),
+            );
         }
         let [(longer, count), (shorter, _)] = Slices { bits: self.bits, items: 1, probes: self.probes }.sizes();
         let size = |slice: usize| if slice < count as usize { longer } else { shorter };

@@ -69,7 +69,7 @@ pub fn set_fpr(op: SetOp, variant: Variant, bits: u64, probes: u32, items: &[u64
     let _work = work::begin();
     variant.check(bits, probes)?;
     if items.is_empty() {
-        return out_of_range("items", "an empty list", "at least one number, one for each filter");
+        return out_of_range("items", "an empty list", "a list with one number for each filter");
     }
     match op {
         SetOp::Union => match items.iter().try_fold(0u64, |sum, &items| sum.checked_add(items)) {
@@ -145,7 +145,7 @@ fn check_counts(bits: u64, ones_a: u64, ones_b: u64, ones_union: u64) -> Result<
     check_bits(bits)?;
     for (name, ones) in [("ones_a", ones_a), ("ones_b", ones_b)] {
         if ones > bits {
-            return out_of_range(name, ones, format!("at most bits ({bits})"));
+            return out_of_range(name, ones, format!("at most `bits` ({bits})"));
         }
     }
     let (least, most) = (ones_a.max(ones_b), bits.min(ones_a + ones_b));

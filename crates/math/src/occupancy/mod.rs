@@ -116,7 +116,7 @@ impl Occupancy {
     pub fn intersection<D: AsRef<[(u64, u64)]>>(bits: u64, departments: &[D]) -> Result<Occupancy> {
         check_bits(bits)?;
         if departments.is_empty() {
-            return out_of_range("departments", "an empty list", "at least one department");
+            return out_of_range("departments", "an empty list", "a list with at least one department");
         }
         let departments = departments.iter().map(|list| department(bits, list.as_ref())).collect::<Result<_>>()?;
         Ok(Occupancy { bits, departments })

@@ -40,9 +40,9 @@ impl Asked {
             return Err(Failure::at(
                 filter,
                 if together.is_some() {
-                    "is a filter, but comes after an input; name the filters first"
+                    "this is a filter, but it comes after an input; name the filters first"
                 } else {
-                    "is a filter, but lines are expected here; to query several filters, add --any, --all or --each"
+                    "this is a filter, but lines are expected here; to query several filters, add --any, --all or --each"
                 },
             ));
         }

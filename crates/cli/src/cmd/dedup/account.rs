@@ -195,8 +195,8 @@ impl Account {
                 format!("no {noun} reported as a repeat is a first occurrence"),
             ),
             (_, true) => (
-                format!("{noun}s are expected to be wrong (printed at their first occurrence, or never)"),
-                format!("no {noun} is wrong (printed at its first occurrence, or never)"),
+                format!("{noun}s are expected to be printed too early or never"),
+                format!("no {noun} was printed too early, and none is missing"),
             ),
         };
         // Only lines that were reported as seen can be wrong.
@@ -283,12 +283,12 @@ pub(super) fn add_design(report: &mut Report, noun: &str, filter: &Filter, chose
     let full = count((entries / chosen.entries as f64).round() as u64);
     let full = if is_least { format!("at least {full} distinct {noun}s on average") } else { format!("about {full} distinct {noun}s") };
     let forgets = match (phases, chosen.age) {
-        (1, _) => format!("is emptied after {full}"),
-        (_, None) => format!("forgets the older phase after {full}"),
-        (_, Some(age)) => format!("forgets the older phase after {}, or {full}", time_text(age)),
+        (1, _) => format!("emptied after {full}"),
+        (_, None) => format!("the older of which is forgotten after {full}"),
+        (_, Some(age)) => format!("the older of which is forgotten after {} or after {full}", time_text(age)),
     };
     let layout = if design.layout() == Layout::Standard { "" } else { ", blocked" };
-    report.line("memory", format!("{} in {}{layout}; {forgets}", bytes(chosen.bytes()), plural(phases, "phase")));
+    report.line("memory", format!("{} in {}{layout}, {forgets}", bytes(chosen.bytes()), plural(phases, "phase")));
     let sure = design.sigma().filter(|_| phases > 1).map(|sigma| sigma / u64::from(design.probes()) / chosen.entries);
     report.field("remembers_at_least", sure);
     report.field("remembers", chosen.items);
@@ -329,7 +329,7 @@ fn add_rate(report: &mut Report, filter: &Filter, chosen: &Chosen, run: &LongRun
             // A limit is exact, whereas the rate that a filter reports is rounded up.
             let fullest = chosen.design.limit().unwrap_or(filter.worst_fpr()) * chosen.entries as f64;
             let (most, fullest) = (proven(&average, chosen.rate), rate_up(fullest.min(1.0), 4));
-            let text = format!("at most {most} on average in the long run ({method}), {fullest} when fullest");
+            let text = format!("at most {most} on average in the long run ({method}); {fullest} when full");
             (average, "average of the long run", text)
         }
         _ => {

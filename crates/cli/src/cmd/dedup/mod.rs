@@ -259,12 +259,14 @@ fn keys_of(args: &Args, filter: &mut Filter) -> Result<KeysOf, Failure> {
     }
     let (kept, second) = Extraction::of_state(filter.label());
     match (second, args.second) {
-        (true, false) => {
-            Err(Failure::at(path, "also stores second occurrences; to continue with this file, add --second; or give another file"))
-        }
-        (false, true) => {
-            Err(Failure::at(path, "stores only first occurrences; to continue with this file, omit --second; or give another file"))
-        }
+        (true, false) => Err(Failure::at(
+            path,
+            "this state also stores second occurrences; to continue with this file, add --second; or give another file",
+        )),
+        (false, true) => Err(Failure::at(
+            path,
+            "this state stores only first occurrences; to continue with this file, omit --second; or give another file",
+        )),
         _ => args.records.for_filters(&[(path, kept)]),
     }
 }
@@ -279,7 +281,7 @@ fn begin(args: &Args) -> Result<(Filter, Saver, Chosen), Failure> {
             Some(counted) => {
                 let chosen = sizing.choose_for(counted, entries)?;
                 let remedy = "choose a higher rate with -p; or give --memory, so that old lines are forgotten when it is full";
-                crate::memory::check_memory(format_args!("remembering all {} takes", plural(counted, "line")), chosen.bytes(), remedy)?;
+                crate::memory::check_memory(format_args!("to remember all {} takes", plural(counted, "line")), chosen.bytes(), remedy)?;
                 chosen
             }
             None => sizing.choose(Layout::Standard, entries)?,
@@ -292,7 +294,7 @@ fn begin(args: &Args) -> Result<(Filter, Saver, Chosen), Failure> {
         Some(mut filter) => {
             set_clock(path, &mut filter);
             let there = Chosen::of(&filter, entries)?
-                .ok_or_else(|| Failure::at(path, "is a filter, but not of a kind that `dedup` makes; give another file"))?;
+                .ok_or_else(|| Failure::at(path, "this is a filter, but not of a kind that `dedup` makes; give another file"))?;
             let asked = if sizing.is_empty() { None } else { Some(sizing.choose(filter.layout(), entries)?) };
             check_same(path, &filter, &there, asked.as_ref().unwrap_or(&there), args)?;
             let chosen = match asked {
@@ -309,7 +311,7 @@ fn begin(args: &Args) -> Result<(Filter, Saver, Chosen), Failure> {
             if sizing.is_unsized() && !args.quiet && !args.json {
                 let lines = chosen.design.long_run()?.items_per_cycle.lower / entries as f64;
                 warn(format_args!(
-                    "{}: a new state of {}, which holds {} {}s on average; for another size, give -n or --memory",
+                    "{}: made a new state of {}, which holds {} {}s on average; for another size, give -n or --memory",
                     path.display(),
                     bytes(chosen.bytes()),
                     count(lines as u64),
@@ -333,7 +335,7 @@ fn set_clock(path: &Path, filter: &mut Filter) {
     if filter.age().is_some() && ahead >= TOLERATED {
         let ahead = about(ahead);
         warn(format_args!(
-            "{}: when it was saved, the clock was {ahead} ahead of the current time; its lines keep their age, and the current clock decides when they are forgotten",
+            "{}: when this state was saved, the clock was {ahead} ahead of the present time; the lines keep their age, and from now on the present clock decides when they are forgotten",
             path.display()
         ));
     }

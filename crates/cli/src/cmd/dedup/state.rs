@@ -35,14 +35,15 @@ impl StateFile {
         if !path.exists() {
             return Ok((StateFile { path: path.to_owned(), locked: None }, None));
         }
-        let file = locked(path, "keeps its state there")?;
+        let file = locked(path, "keeps its state in this file")?;
         if file.metadata().is_ok_and(|data| data.len() == 0) {
-            return Err(Failure::at(path, "is empty, so it holds no state; remove it to begin a new one, or give another file"));
+            return Err(Failure::at(path, "the file is empty, so it holds no state; remove it to begin a new one, or give another file"));
         }
         let filter = Filter::from_bytes(Held::open(path)?.as_ref()).map_err(|cause| match cause {
-            FormatError::NotAFilter { .. } => {
-                Failure::at(path, "is not a truebloom file; for a new state, give a name that does not exist yet, and dedup makes the file")
-            }
+            FormatError::NotAFilter { .. } => Failure::at(
+                path,
+                "this is not a truebloom file; for a new state, give a name that does not exist yet, and dedup makes the file",
+            ),
             cause => format_error(path, cause).into(),
         })?;
         Ok((StateFile { path: path.to_owned(), locked: Some(file) }, Some(filter)))
@@ -53,7 +54,7 @@ impl StateFile {
         let _shield = stop::shield();
         let (file, unkept) = replace(&self.path, self.locked.as_ref(), |file| filter.write_to(file)).map_err(|error| match error {
             FileError::Exists { .. } => {
-                Failure::at(&self.path, "another process has just started to keep its state there; give another file")
+                Failure::at(&self.path, "another process has just created this file for its own state; give another file")
             }
             error => Failure::new(format_args!("cannot keep the state: {}", Failure::from(error).message())),
         })?;
@@ -118,7 +119,7 @@ fn check_rate(path: &Path, there: &Chosen, asked: &Chosen) -> Result<(), Failure
         Some(asked) => Err(Failure::at(
             path,
             format_args!(
-                "was made for a rate of {}, above the {asked} given with -p; to continue with this file, omit -p; or give another file",
+                "this state was made for a rate of {}, above the {asked} given with -p; to continue with this file, omit -p; or give another file",
                 rate_up(kept, 4)
             ),
         )),
@@ -145,7 +146,7 @@ pub(super) fn check_same(path: &Path, filter: &Filter, there: &Chosen, asked: &C
         ("phases", sized || phased, both(&|chosen| chosen.design.phases().to_string())),
         ("memory", sized, both(&|chosen| bytes(chosen.bytes()))),
         ("probes", sized, both(&|chosen| chosen.design.probes().to_string())),
-        ("rate when fullest", sized, (worst(there)?, worst(asked)?)),
+        ("rate when full", sized, (worst(there)?, worst(asked)?)),
         ("age", sized || phased, both(&|chosen| age(chosen.age))),
         ("hasher", true, (hasher.to_string(), asked_hasher.to_string())),
         ("seed", true, (filter.seed().to_string(), args.seed.unwrap_or(filter.seed()).to_string())),
@@ -164,14 +165,14 @@ pub(super) fn check_same(path: &Path, filter: &Filter, there: &Chosen, asked: &C
     if differences.is_empty() {
         return Err(Failure::at(
             path,
-            "was made with a slightly different size (too small a difference to show in the printed digits); to continue with this file, omit these options; or give another file",
+            "this state was made with a slightly different size (too small a difference to show in the printed digits); to continue with this file, omit these options; or give another file",
         ));
     }
     let assumed = if sized && !args.sizing.asks_rate() { format!(" (-p is not given, so it is {DEFAULT_RATE})") } else { String::new() };
     Err(Failure::at(
         path,
         format_args!(
-            "was made with other parameters: {}{assumed}; to continue with this file, omit these options; or give another file",
+            "this state was made with other parameters: {}{assumed}; to continue with this file, omit these options; or give another file",
             differences.join("; ")
         ),
     ))

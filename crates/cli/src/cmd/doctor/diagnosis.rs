@@ -25,28 +25,27 @@ pub(super) fn header(start: &[u8]) -> Option<FileHeader> {
     FileHeader::from_bytes(start).ok().filter(|header| matches!(header.kind(), FileKind::Bloom | FileKind::Blocked))
 }
 
-const COPY: &str = "replace the file with an intact copy";
+fn replace(path: &Path) -> String {
+    format!("replace {} with an intact copy", path.display())
+}
 
 /// Returns advice on how to replace a damaged file of this kind; `None` is an unknown kind.
-fn rebuild(kind: Option<FileKind>) -> &'static str {
-    match kind {
+fn rebuild(path: &Path, kind: Option<FileKind>) -> String {
+    let otherwise = match kind {
         Some(FileKind::Bloom | FileKind::Blocked) => {
-            "replace the file with an intact copy, or build the filter again from its data with `truebloom create`; if it must be merged with other filters, begin with `truebloom copy --empty OTHER new.tbl`, where OTHER is one of them"
+            "build the filter again from its data with `truebloom create`; if it must be merged with other filters, first run `truebloom copy --empty OTHER new.tbl`, where OTHER is one of them, and then insert the data with `truebloom insert new.tbl`"
         }
-        Some(FileKind::Scalable) => {
-            "replace the file with an intact copy, or build the filter again from its data with `truebloom create --grow`"
-        }
+        Some(FileKind::Scalable) => "build the filter again from its data with `truebloom create --grow`",
         Some(FileKind::RecyclingOnePhase | FileKind::RecyclingTwoPhase | FileKind::RecyclingBlocked) => {
-            "replace the file with an intact copy; or remove it and begin a new state with `truebloom dedup --state`, for which all lines are new"
+            "remove the file; the next `truebloom dedup --state` then begins a new state, for which all lines are new"
         }
-        Some(FileKind::CountMin | FileKind::TwoHashCountMin) => {
-            "replace the file with an intact copy, or count the data again with `truebloom count`"
-        }
-        Some(FileKind::Pack) => "replace the file with an intact copy, or make it again with the program that made it",
+        Some(FileKind::CountMin | FileKind::TwoHashCountMin) => "count the data again with `truebloom count`",
+        Some(FileKind::Pack) => "make the file again with the program that made it",
         _ => {
-            "replace the file with an intact copy, or make it again: a filter from its data with `truebloom create`, a state of `truebloom dedup` by removing it"
+            "build a filter again from its data with `truebloom create`; remove a state of `truebloom dedup`, and the next run begins a new one"
         }
-    }
+    };
+    format!("{}. If there is no copy, {otherwise}", replace(path))
 }
 
 impl Diagnosis {
@@ -67,7 +66,8 @@ impl Diagnosis {
             return Ok(coded(path, length, cause));
         }
         let at = cause.header_bytes(&start);
-        let rebuild = rebuild(FileHeader::from_bytes(&start).ok().map(|header| header.kind()));
+        let rebuild = rebuild(path, FileHeader::from_bytes(&start).ok().map(|header| header.kind()));
+        let rebuild = rebuild.as_str();
         // In other kinds the fields of the header have other meanings, and are not shown.
         let header = header(&start);
         let is_shown = header.is_some();
@@ -81,33 +81,33 @@ impl Diagnosis {
                     }
                     None => plain(
                         Some(0..FileHeader::BYTES),
-                        "nothing that could be trusted: more than one byte of the header was changed",
+                        "nothing: more than one byte of the header was changed, so no field of it can be trusted",
                         rebuild,
                     ),
                 }
             }
-            FormatError::TextMode { .. } => text_mode(path, length, plain(at, "nothing: the change cannot be undone", COPY))?,
+            FormatError::TextMode { .. } => text_mode(path, length, plain(at, "nothing: the change cannot be undone", &replace(path)))?,
             FormatError::Truncated { found: 0, .. } => plain(None, "nothing: the file is empty", rebuild),
             FormatError::Truncated { found, expected } if found < FileHeader::BYTES => {
                 plain(Some(found..expected), "nothing: not even the header is complete", rebuild)
             }
             FormatError::Truncated { found, expected } => {
                 let saved = if is_shown {
-                    "only the header; the missing bits may belong to any key"
+                    "only the header, because the missing bits may belong to any key"
                 } else {
-                    "nothing that can be used: the missing bits may belong to any key"
+                    "nothing, because the missing bits may belong to any key"
                 };
                 Diagnosis { header, ..plain(Some(found..expected), saved, rebuild) }
             }
             FormatError::TooLong { expected, found } => {
-                let saved = if is_shown { "only the header" } else { "nothing that can be used" };
+                let saved = if is_shown { "only the header" } else { "nothing" };
                 too_long(path, &start, expected, Diagnosis { header, ..plain(Some(expected..found), saved, rebuild) })?
             }
             FormatError::PayloadChecksum { .. } => {
                 let saved = if is_shown {
-                    "only the header; one checksum covers all bits, so it is not known which are wrong, and no answer can be trusted"
+                    "only the header: one checksum covers all bits, so it is not known which bits are wrong, and no answer can be trusted"
                 } else {
-                    "nothing that can be used: one checksum covers all bits, so it is not known which are wrong, and no answer can be trusted"
+                    "nothing: one checksum covers all bits, so it is not known which bits are wrong, and no answer can be trusted"
                 };
                 Diagnosis { header, ..plain(Some(FileHeader::BYTES..length), saved, rebuild) }
             }
@@ -141,7 +141,7 @@ fn strip_remedy(message: &str) -> String {
 fn coded(path: &Path, length: u64, cause: &FormatError) -> Diagnosis {
     let (at, saved, remedy) = match *cause {
         FormatError::Truncated { expected, found } => {
-            (Some(found..expected), "nothing: in a compressed file every bit depends on the others", COPY.to_owned())
+            (Some(found..expected), "nothing: in a compressed file, every bit depends on the others", replace(path))
         }
         FormatError::TooLong { expected, .. } if expected < length => {
             let healed = format!("head -c {expected} {} > healed.tbl && truebloom doctor healed.tbl", for_shell(path));
@@ -149,13 +149,13 @@ fn coded(path: &Path, length: u64, cause: &FormatError) -> Diagnosis {
         }
         FormatError::Coded { is_difference: true } => (
             None,
-            "everything: a difference of two filters can be applied to the earlier one",
+            "all of it: the file is undamaged, and can be applied to the earlier of the two filters",
             format!("truebloom apply FILTER {}", for_shell(path)),
         ),
         FormatError::Version { .. } => {
             (Some(8..9), "everything, with a program that knows this version", "use a newer truebloom".to_owned())
         }
-        _ => (None, "nothing: in a compressed file every bit depends on the others", COPY.to_owned()),
+        _ => (None, "nothing: in a compressed file, every bit depends on the others", replace(path)),
     };
     Diagnosis { wrong: strip_remedy(&cause.to_string()), at, saved: saved.to_owned(), remedy, header: None }
 }
@@ -171,14 +171,14 @@ fn foreign(start: &[u8], path: &Path, at: Option<Range<u64>>) -> Diagnosis {
     } else if start.starts_with(b"PK\x03\x04") {
         ("a zip archive", "unpack it, and examine the files in it".to_owned())
     } else if is_text {
-        ("text, perhaps the data for a filter", format!("truebloom create -n ITEMS -p RATE new.tbl {shown}"))
+        ("text, perhaps the data for a filter", format!("make a filter of these lines: truebloom create -n ITEMS -p RATE new.tbl {shown}"))
     } else {
-        ("something else", "check the path".to_owned())
+        ("something else", "check the path, or replace the file with a copy of the filter".to_owned())
     };
     Diagnosis {
         wrong: format!("this is not a filter file, but {what}"),
         at,
-        saved: "nothing was lost: it was never a filter of truebloom, or its beginning was overwritten".to_owned(),
+        saved: "nothing: either the file was never a filter of truebloom, or its beginning was overwritten".to_owned(),
         remedy,
         header: None,
     }

@@ -90,10 +90,10 @@ impl Healed {
         let offset = self.offset as u64;
         let repair = format!("printf '\\x{:02x}' | dd of={} bs=1 seek={offset} conv=notrunc", self.right, for_shell(path));
         let (saved, remedy) = if self.whole {
-            ("all of it: once that byte is restored, header and bits are right", repair)
+            ("all of it, once that byte is restored", repair)
         } else {
             (
-                "the header, once that byte is restored; the bits are also damaged or cut off",
+                "only the header, once that byte is restored: the bits are also damaged or cut off",
                 format!("{repair}; then truebloom doctor {}", for_shell(path)),
             )
         };

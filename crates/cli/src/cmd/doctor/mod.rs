@@ -20,7 +20,7 @@ Example:
 
 The command changes nothing. Exit code: 0 the file is whole, 1 something is wrong with it, 2 it cannot be read.";
 
-/// Explain what is wrong with a filter file, and what can be saved
+/// Explain what is wrong with a filter file, and what of it can still be used
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -103,7 +103,7 @@ fn report(path: &Path, found: Result<FileKind, Diagnosis>) -> Result<Report, Fai
         let text = if end == first + 1 { format!("byte {first}") } else { format!("bytes {first} to {}", end.saturating_sub(1)) };
         report.line("where", text);
     }
-    report.line("saved", diagnosis.saved);
+    report.line("usable", diagnosis.saved);
     add_parameters(&mut report, diagnosis.header.as_ref());
     report.line("do", diagnosis.remedy);
     Ok(report)

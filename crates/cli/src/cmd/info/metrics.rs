@@ -77,7 +77,7 @@ const METRICS: [Metric; 11] = [
     ("truebloom_cycles", "How often a dedup state has forgotten its older keys.", |subject| {
         subject.state(|state, _| Some(state.stats().cycles as f64))
     }),
-    ("truebloom_cycles_by_fill", "How often it did so because it was full.", |subject| {
+    ("truebloom_cycles_by_fill", "How often a dedup state has forgotten its older keys because it was full.", |subject| {
         subject.state(|state, _| Some(state.stats().by_fill as f64))
     }),
     ("truebloom_lost_keys", "Upper bound (99.9999% confidence) on the new keys that a dedup state has dropped.", |subject| {

@@ -131,11 +131,11 @@ fn report(filter: &Looked) -> Result<Report, Failure> {
     }
     report.line("hash", format!("{}, seed {}", filter.hasher().hasher_id().name(), filter.seed()));
     if let (Some(capacity), Some(asked)) = (filter.capacity(), filter.rate()) {
-        report.line("planned", format!("{} at a rate of {asked}", plural(capacity, "item")));
+        report.line("planned", format!("for {} at a rate of {asked}", plural(capacity, "item")));
     } else if let Some(capacity) = filter.capacity() {
-        report.line("planned", plural(capacity, "item"));
+        report.line("planned", format!("for {}", plural(capacity, "item")));
     } else if let (AnyFilter::Scalable(_), Some(asked)) = (filter, filter.rate()) {
-        report.line("planned", format!("any number of items at a rate of {asked}"));
+        report.line("planned", format!("for any number of items at a rate of {asked}"));
     }
     let merged = match (filter.is_merged(), filter.is_intersection()) {
         (_, true) => "; an intersection",
@@ -150,17 +150,17 @@ fn report(filter: &Looked) -> Result<Report, Failure> {
     if !matches!(filter, AnyFilter::Blocked(_)) {
         let items = match estimate {
             _ if filter.is_intersection() => {
-                format!("at most {}: the fill of an intersection does not determine how many", count(filter.most_items()))
+                format!("at most {}; the fill of an intersection does not determine how many", count(filter.most_items()))
             }
             // An exact count is better than an estimate.
             _ if least == most => format!("exactly {}", count(most)),
             _ if most < u64::MAX && !filter.is_merged() => format!("{} to {} (99.9999% confidence)", count(least), count(most)),
             Some(items) => format!("about {} (estimated from the fill)", count(items.round() as u64)),
-            None if filter.fill_tells_rate() => "full: no estimate".to_owned(),
+            None if filter.fill_tells_rate() => "no estimate, because all bits are set".to_owned(),
             None if filter.is_merged() && matches!(filter, AnyFilter::Scalable(_)) => {
-                "not available: layers of the two merged filters may have keys in common".to_owned()
+                "no estimate, because layers of the merged filters may have keys in common".to_owned()
             }
-            None => format!("not available: it is not known how the fill of the {} scheme grows", filter.scheme_id().name()),
+            None => format!("no estimate, because it is not known how the fill of the {} scheme grows", filter.scheme_id().name()),
         };
         report.line("items", items);
     }
@@ -173,16 +173,16 @@ fn report(filter: &Looked) -> Result<Report, Failure> {
 }
 
 /// Describes the filter's current rate, as precisely as the number of set bits determines it.
-pub(crate) fn rate_now(filter: &AnyFilter<impl Counted>) -> Result<String, Failure> {
+fn rate_now(filter: &AnyFilter<impl Counted>) -> Result<String, Failure> {
     let now = filter.fpr();
     if filter.fill_tells_rate() {
         return Ok(fpr_text(&now, 6));
     }
-    let of = match filter {
-        AnyFilter::Scalable(_) => "merged layers, which may have keys in common".to_owned(),
-        _ => format!("the {} scheme", filter.scheme_id().name()),
+    let why = match filter {
+        AnyFilter::Scalable(_) => "because merged layers may have keys in common".to_owned(),
+        _ => format!("because the filter has the {} scheme", filter.scheme_id().name()),
     };
-    Ok(format!("at most {} according to the fill, which does not determine the rate of {of}", rate_up(now.upper, 3)))
+    Ok(format!("at most {}; the fill alone does not determine the rate, {why}", rate_up(now.upper, 3)))
 }
 
 /// Adds the share of all filters with the same number of items that are less full than this one.

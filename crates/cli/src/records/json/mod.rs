@@ -72,7 +72,7 @@ impl Member {
             Value { raw: [b'"', plain @ .., b'"'], has_escapes: false } => Ok(Found::part_of(text, plain)),
             Value { raw: raw @ [b'"', ..], .. } => {
                 let decoded = serde_json::Deserializer::from_slice(raw).deserialize_str(AppendTo(keys));
-                decoded.map_err(|error| format!("has a {path} that cannot be read: {}", without_line(&error)))?;
+                decoded.map_err(|error| format!("has a member {path} that cannot be read as JSON: {}", without_line(&error)))?;
                 Ok(Found::Appended)
             }
             Value { raw: b"null", .. } => Err(format!("has null at {path}, which is not a key")),
@@ -86,7 +86,7 @@ impl Member {
 fn value<'t>(text: &'t [u8], path: &Path) -> Result<Value<'t>, String> {
     let mut json = serde_json::Deserializer::from_slice(text);
     let found = Along(&path.0).deserialize(&mut json).and_then(|found| json.end().map(|()| found));
-    let found = found.map_err(|error| format!("is not JSON that can be read: {}", without_line(&error)))?;
+    let found = found.map_err(|error| format!("cannot be read as JSON: {}", without_line(&error)))?;
     let raw = found.ok_or_else(|| missing(path))?.get().as_bytes();
     Ok(Value { raw, has_escapes: raw.contains(&b'\\') })
 }

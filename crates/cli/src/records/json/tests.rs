@@ -30,7 +30,7 @@ fn what_is_no_member_says_why() {
         ("{\"a\":{}}", ".a", "an object or a list"),
         ("{\"a\":1", ".a", "EOF"),
         ("{\"a\":1}{", ".a", "trailing"),
-        ("{\"a\":\"\\ud800\"}", ".a", "has a .a that"),
+        ("{\"a\":\"\\ud800\"}", ".a", "has a member .a that"),
         ("", ".a", "EOF"),
     ] {
         let error = find(text, path).expect_err(text);

@@ -37,7 +37,7 @@ fn offer_both(filter: &Arc<AtomicRecyclingFilter>, one: KeyHash, other: KeyHash)
     });
     let here = filter.check_and_insert_hash(one);
     let (told, known) = thread.join().expect("no panic");
-    assert!(known, "a false negative for the thread itself");
+    assert!(known, "a thread does not find its own key");
     [here, told]
 }
 

@@ -97,7 +97,11 @@ impl Double {
         if let Offsets::Custom(list) = &offsets
             && list.len() != probes as usize
         {
-            return out_of_range("offsets", format!("a list of {}", list.len()), format!("one number for each of the {probes} probes"));
+            return out_of_range(
+                "offsets",
+                format!("a list of {} numbers", list.len()),
+                format!("a list with one number for each of the {probes} probes"),
+            );
         }
         // Offsets that are all 0 give the law without offsets.
         let offsets = if (0..probes).all(|i| offsets.at(i) == 0) { Offsets::Linear } else { offsets };
