@@ -226,7 +226,7 @@ fn described(target: &Target, plan: &Plan, typed: &str) -> Result<Json, Error> {
         "cards": cards,
         "lines": lines::of_plan(target, plan),
         "lines_note": lines::why_no_redis(target),
-        "tables": vec![Json::from(beyond), others(plan, blocked.as_ref(), still)],
+        "tables": vec![Json::from(beyond), others(target, plan, blocked.as_ref(), still)],
         "facts": Json::Object(facts),
     })
 }
@@ -311,7 +311,7 @@ fn overfull(plan: &Plan, over: &[Overload]) -> Option<Json> {
 }
 
 /// Other kinds of filters for the same question.
-fn others(plan: &Plan, blocked: Option<&Alternative>, still: Option<truebloom_report::beyond::Static>) -> Json {
+fn others(target: &Target, plan: &Plan, blocked: Option<&Alternative>, still: Option<truebloom_report::beyond::Static>) -> Json {
     let mut table = Table::new("Other kinds of filter for the same question", &["Filter", "#Size", "#Compared", "What it means"]);
     table.row([
         "standard (this plan)".to_owned(),
@@ -319,7 +319,7 @@ fn others(plan: &Plan, blocked: Option<&Alternative>, still: Option<truebloom_re
         String::new(),
         format!("each lookup reads up to {} in memory", plural(plan.probes.into(), "place")),
     ]);
-    if let Some(Alternative { plan: found, times_bits, .. }) = blocked {
+    if let Some(blocked @ Alternative { plan: found, times_bits, .. }) = blocked {
         let mut size = bytes(found.bytes());
         if found.items != plan.items {
             size = format!("{size} for {}", plural(found.items, "item"));
@@ -327,7 +327,7 @@ fn others(plan: &Plan, blocked: Option<&Alternative>, still: Option<truebloom_re
         table.row([
             "blocked".to_owned(),
             size,
-            more(*times_bits),
+            blocked.loss(target, plan).unwrap_or_else(|| more(*times_bits)),
             format!("each lookup reads one place in memory, a cache line of 64 bytes, so it is faster; an item sets {} bits", found.probes),
         ]);
     }

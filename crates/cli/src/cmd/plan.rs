@@ -239,7 +239,7 @@ fn report(plan: &Plan, target: &Target) -> Result<Report, Failure> {
     plan_beyond::add_overload(&mut report, plan)?;
     add_mean(&mut report, plan, target)?;
     if plan.scheme == SchemeId::Standard {
-        add_blocked(&mut report, plan, Alternative::of(target, plan).as_ref());
+        add_blocked(&mut report, plan, target);
         add_textbook(&mut report, plan)?;
     } else {
         add_standard(&mut report, plan, target)?;
@@ -307,8 +307,11 @@ fn more_bits(percent: f64, places: usize) -> String {
     format!("{:.places$}% {}", percent.abs(), if percent < 0.0 { "fewer" } else { "more" })
 }
 
-/// Adds the blocked layout: one memory access per item, and how many more bits it needs.
-fn add_blocked(report: &mut Report, standard: &Plan, blocked: Option<&Alternative>) {
+/// Adds the blocked layout: one memory access per item, and how many more bits it needs. If the
+/// number of bits is given, the blocked filter has fewer items or a higher rate instead.
+fn add_blocked(report: &mut Report, standard: &Plan, target: &Target) {
+    let blocked = Alternative::of(target, standard);
+    let loss = blocked.as_ref().and_then(|blocked| blocked.loss(target, standard));
     let Some(Alternative { plan, times_bits, is_worth_it }) = blocked else {
         report.field("blocked", Value::Null);
         return;
@@ -327,8 +330,8 @@ fn add_blocked(report: &mut Report, standard: &Plan, blocked: Option<&Alternativ
     if plan.rate.is_none() {
         parts.push(format!("rate at most {}", proven(&plan.fpr, None)));
     }
-    let more = 100.0 * (times_bits - 1.0);
-    report.line("blocked", format!("{}: {} bits, one cache line per lookup", parts.join(", "), more_bits(more, 2)));
+    let costs = loss.unwrap_or_else(|| format!("{} bits", more_bits(100.0 * (times_bits - 1.0), 2)));
+    report.line("blocked", format!("{}: {costs}, one cache line per lookup", parts.join(", ")));
 }
 
 /// Adds the textbook's answer, and by how much it would miss the rate.

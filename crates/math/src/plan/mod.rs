@@ -177,12 +177,15 @@ impl Plan {
     #[must_use]
     pub fn times_bits(&self, standard: &Plan) -> Option<f64> {
         let _work = work::begin();
-        let Ok(Ask::MostItems { bits, .. } | Ask::GivenSize { bits, rate: None, .. }) = self.target.ask() else {
-            return Some(self.bits as f64 / standard.bits as f64);
+        let (bits, asked) = match self.target.ask() {
+            Ok(Ask::MostItems { bits, .. }) => (bits, self.rate),
+            Ok(Ask::GivenSize { bits, .. }) => (bits, None),
+            _ => return Some(self.bits as f64 / standard.bits as f64),
         };
-        // The same items and the same rate as a plan, with as many bits as they need.
+        // The same items and the same rate as a plan, with as many bits as they need. A given size
+        // may have a far lower rate than the requested one.
         let same = |plan: &Plan| {
-            let rate = plan.rate.or_else(|| Rate::try_from(plan.promised()).ok())?;
+            let rate = asked.or_else(|| Rate::try_from(plan.promised()).ok())?;
             Some(Target { bits: None, max_bits: None, ..self.target.clone() }.items(plan.items).rate(rate))
         };
         let spread = spread::plan(&Target { scheme: SchemeId::Standard, ..same(self)? }).ok()?.bits;
@@ -230,6 +233,19 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A rate that both layouts keep by far does not change how they compare.
+    #[test]
+    fn given_sizes_compare_by_the_rates_that_they_have() {
+        let times = |target: &Target| {
+            let blocked = Plan::new(&Target { layout: Layout::Lines, ..target.clone() }).expect("in range");
+            blocked.times_bits(&Plan::new(target).expect("in range")).expect("both can be planned")
+        };
+        let given = Target::new().items(50_000).bits(600_064);
+        let asked = given.clone().rate("1%".parse().expect("a rate"));
+        assert_eq!(times(&asked), times(&given));
+        assert!(times(&given) > 1.05);
+    }
 
     #[test]
     fn bytes_are_whole_words() {
