@@ -46,6 +46,7 @@ fn every_outcome_counted() {
                     let context = format!("{variant} m={bits} n={items} k={probes}");
                     let truth = ratio(hits, filters * hashes.len() as u64);
                     hold(&variant.fpr(bits, items, probes).expect("in range"), &truth, &context);
+                    hold(&variant.law(bits, probes).and_then(|law| law.fpr(items)).expect("in range"), &truth, &context);
                     // The chain of the other tests is itself held to the enumeration.
                     assert_eq!(oracle::rate(variant, bits, items, probes), truth, "{context}");
                     let mean = ratio(ones, filters);

@@ -96,8 +96,9 @@ use truebloom_math::{Error, Rate};
 /// let mut seen = RecyclingFilter::new(design.bits(), design.probes(), policy)?;
 /// assert!(seen.worst_fpr() <= 0.001);
 ///
-/// let clock = std::time::Instant::now();
-/// assert!(seen.check_and_insert_at("a key", clock.elapsed()).is_new());
+/// // The time since a fixed moment: a filter that is saved and opened again needs the same one.
+/// let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH)?;
+/// assert!(seen.check_and_insert_at("a key", now).is_new());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
