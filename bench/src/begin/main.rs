@@ -10,11 +10,12 @@
 
 use std::hint::black_box;
 use std::time::Instant;
+use truebloom::scheme::{Classic, Double, Partitioned, Scheme};
 use truebloom::{
-    AtomicBlockedBloomFilter, AtomicBloomFilter, AtomicScalableFilter, BlockedBloomFilter, BloomFilter, PortableHasher, ScalableFilter,
-    Seed,
+    AtomicBlockedBloomFilter, AtomicBloomFilter, AtomicFilterOf, AtomicScalableFilter, BlockedBloomFilter, BloomFilter, FilterOf,
+    PortableHasher, ScalableFilter, Seed,
 };
-use truebloom_math::Growth;
+use truebloom_math::{Growth, Plan, Target};
 
 const ROUNDS: u64 = 1_000;
 
@@ -59,6 +60,12 @@ fn blocked(items: u64) -> BlockedBloomFilter {
     BlockedBloomFilter::with_hasher(items, 0.01, hasher()).expect("a plan")
 }
 
+/// A filter of another scheme, with as many bits and probes as the standard filter.
+fn like_standard<S: Scheme>(items: u64) -> FilterOf<S> {
+    let plan = Plan::new(&Target::new().items(items).rate("1%".parse().expect("a rate"))).expect("a plan");
+    FilterOf::with_scheme(S::new(plan.bits, plan.probes).expect("in range"), hasher()).expect("memory")
+}
+
 fn growing(items: u64) -> ScalableFilter {
     ScalableFilter::with_growth(Growth::new("1%".parse().expect("a rate"), items).expect("in range"), hasher()).expect("memory")
 }
@@ -87,7 +94,7 @@ macro_rules! measure {
                 best.time(|| filter.insert_all(black_box(&members[3])));
             }
             let cells: Vec<String> = best.times.chunks(2).map(|pair| format!("{:6.1} {:6.1}", pair[0], pair[1])).collect();
-            println!("{:>16} {:>8} {keys:>5} | {}", $name, $bytes, cells.join(" | "));
+            println!("{:>18} {:>8} {keys:>5} | {}", $name, $bytes, cells.join(" | "));
         }
     };
 }
@@ -97,7 +104,7 @@ fn main() {
     let asked: Vec<String> = std::env::args().skip(1).collect();
     let is_asked = |name: &str| asked.is_empty() || asked.iter().any(|part| name.contains(part.as_str()));
     println!("ns per key: one by one, then as a batch");
-    println!("{:>16} {:>8} {:>5} | {:13} | {:13} | {:13}", "filter", "bytes", "keys", "hit", "miss", "insert");
+    println!("{:>18} {:>8} {:>5} | {:13} | {:13} | {:13}", "filter", "bytes", "keys", "hit", "miss", "insert");
     for bytes in [1u64 << 16, 1 << 20, 1 << 23, 1 << 26] {
         let items = bytes * 8 / 10;
         macro_rules! measure_all {
@@ -110,8 +117,12 @@ fn main() {
         measure_all! {
             "standard": standard(items);
             "blocked": blocked(items);
+            "partitioned": like_standard::<Partitioned>(items);
+            "classic": like_standard::<Classic>(items);
+            "double": like_standard::<Double>(items);
             "shared standard": AtomicBloomFilter::from(standard(items));
             "shared blocked": AtomicBlockedBloomFilter::from(blocked(items));
+            "shared partitioned": AtomicFilterOf::from(like_standard::<Partitioned>(items));
             "shared growing": AtomicScalableFilter::from(growing(items));
         }
     }

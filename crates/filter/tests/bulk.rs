@@ -4,7 +4,8 @@ mod common;
 
 use common::{SplitMix64, filter};
 use proptest::prelude::*;
-use truebloom::{BloomFilter, KeyHash, MAX_PROBES};
+use truebloom::scheme::{AnyScheme, SchemeId};
+use truebloom::{BloomFilter, FilterOf, KeyHash, MAX_PROBES, PortableHasher, Seed};
 
 /// Inserts the keys one by one, and returns the answers.
 fn insert_singly(filter: &mut BloomFilter, keys: &[u64]) -> Vec<bool> {
@@ -81,6 +82,24 @@ proptest! {
         let mut keys = |count| (0..count).map(|_| random.next() % range).collect::<Vec<u64>>();
         let (members, asked) = (keys(members), keys(asked));
         check(bits, probes, &members, &asked);
+    }
+}
+
+/// Schemes without a faster method handle the keys of a batch one by one. The filters are larger
+/// than the cache, because the keys of smaller filters are handled by single calls.
+#[test]
+fn every_other_scheme() {
+    let members: Vec<u64> = (0..600).map(|key| key % 500).collect();
+    let ids = [SchemeId::Classic, SchemeId::Partitioned, SchemeId::Double, SchemeId::Cube, SchemeId::PartitionDouble];
+    for (id, probes) in ids.into_iter().flat_map(|id| [(id, 7), (id, 40)]) {
+        let scheme = AnyScheme::named(id, 40 * 430_000, probes).or_else(|_| AnyScheme::named(id, 7 * 2_500_000, probes)).expect("in range");
+        let mut singly = FilterOf::with_scheme(scheme, PortableHasher::xxh3(Seed::from(7))).expect("small");
+        let mut bulk = singly.clone();
+        let expected: Vec<bool> = members.iter().map(|key| singly.insert(key)).collect();
+        assert!(bulk.insert_all(&members).iter().eq(expected), "{id:?}, {probes} probes");
+        assert!(bulk == singly, "{id:?}, {probes} probes");
+        let expected = (0..1_000u64).map(|key| singly.contains(&key));
+        assert!(singly.contains_all(0..1_000u64).iter().eq(expected), "{id:?}, {probes} probes");
     }
 }
 

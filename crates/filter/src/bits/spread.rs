@@ -2,7 +2,7 @@
 
 use super::words::count_ones_in;
 use super::{Bits, IN_CACHE, Probing, combine};
-use crate::arch::{AlignedWords, Level};
+use crate::arch::{AlignedWords, Level, prefetch};
 use crate::backing::{Backing, Counted, Owned, Uncounted, Writable};
 use crate::bulk::{Batch, BatchAnswers};
 use crate::error::{BuildError, FormatError};
@@ -182,7 +182,8 @@ fn slice_ones(scheme: &impl Scheme, words: &[impl Reads]) -> Vec<u64> {
     (0..slices).map(|slice| count_ones_in(words, start(slice)..start(slice + 1))).collect()
 }
 
-/// Batches of a scheme without a faster method: the keys are handled one by one.
+/// Batches of a scheme without a faster method: the keys are handled one by one, and all probes of
+/// later keys are prefetched.
 pub struct OneByOne;
 
 impl<S: Scheme> Batches<S> for OneByOne {
@@ -190,21 +191,115 @@ impl<S: Scheme> Batches<S> for OneByOne {
         OneByOne
     }
 
-    /// If the words are not shared, a batch is never slower. If they are, it prefetches, which
-    /// gains nothing in a filter that fits in the cache.
-    fn few(scheme: &S, doing: Doing) -> usize {
-        match doing {
-            Doing::Asking | Doing::Inserting => 0,
-            Doing::AskingShared | Doing::InsertingShared if scheme.bits() > IN_CACHE => 8,
-            Doing::AskingShared | Doing::InsertingShared => usize::MAX,
-        }
+    /// This limit was measured with `bench/src/begin`. In a filter that fits in the cache, a
+    /// prefetch takes longer than it saves, so all keys are handled by single calls.
+    fn few(scheme: &S, _: Doing) -> usize {
+        if scheme.bits() > IN_CACHE { 8 } else { usize::MAX }
     }
 
     fn contains<K: Backing>(&mut self, scheme: &S, storage: &S::Storage<K>, batch: Batch<'_>) -> BatchAnswers {
-        batch.one_by_one(|_| (), |hash| storage.contains(scheme, hash))
+        batch.one_by_one(&mut { storage }, |storage, hash| ask(scheme, *storage, hash), |storage, hash| storage.contains(scheme, hash))
     }
 
     fn insert<K: Writable>(&mut self, scheme: &S, storage: &mut S::Storage<K>, batch: Batch<'_>) -> BatchAnswers {
-        batch.one_by_one(|_| (), |hash| storage.insert(scheme, hash))
+        batch.one_by_one(storage, |storage, hash| ask(scheme, storage, hash), |storage, hash| storage.insert(scheme, hash))
+    }
+}
+
+/// Prefetches the words of all probes of a key.
+#[inline(always)]
+fn ask<S: Scheme, K: Backing>(scheme: &S, storage: &S::Storage<K>, hash: KeyHash) {
+    let words = &<S::Storage<K> as Storage<S, K>>::words(storage)[..];
+    scheme.for_each_ahead(hash, usize::MAX, |word| prefetch(words, word));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scheme::{Partitioned, SchemeId};
+    use crate::{FilterOf, PortableHasher, Seed};
+    use core::cell::Cell;
+
+    std::thread_local! {
+        static PREFETCHED: Cell<usize> = const { Cell::new(0) };
+    }
+
+    /// The partitioned scheme, with a count of the prefetched words.
+    #[derive(Clone, Debug, PartialEq)]
+    struct Watched(Partitioned);
+
+    impl Scheme for Watched {
+        const ID: SchemeId = Partitioned::ID;
+
+        fn new(bits: u64, probes: u32) -> Result<Watched, BuildError> {
+            Partitioned::new(bits, probes).map(Watched)
+        }
+
+        fn bits(&self) -> u64 {
+            self.0.bits()
+        }
+
+        fn probes(&self) -> u32 {
+            self.0.probes()
+        }
+
+        fn positions(&self, hash: KeyHash) -> impl Iterator<Item = u64> {
+            self.0.positions(hash)
+        }
+
+        fn law(&self) -> alloc::boxed::Box<dyn truebloom_math::Law> {
+            self.0.law()
+        }
+    }
+
+    impl Placed for Watched {
+        const KIND: FileKind = FileKind::Bloom;
+        type Storage<K: Backing> = Spread<K>;
+        type Batches = OneByOne;
+
+        fn for_each_ahead(&self, hash: KeyHash, probes: usize, ask: impl FnMut(u64)) {
+            PREFETCHED.set(PREFETCHED.get() + probes.min(self.probes() as usize));
+            self.0.for_each_ahead(hash, probes, ask);
+        }
+
+        fn are_set<W: Reads>(&self, level: Level, hash: KeyHash, words: &[W]) -> bool {
+            self.0.are_set(level, hash, words)
+        }
+
+        fn rate_of<W: Reads>(&self, words: &[W]) -> Result<Option<Fpr>, Error> {
+            self.0.rate_of(words)
+        }
+
+        fn check_fields(_: &Fields, _: usize) -> Result<(), FormatError> {
+            Ok(())
+        }
+
+        fn put_parameters(_: &mut Fields, _: usize) {}
+    }
+
+    /// The number of words that are prefetched during `run`.
+    fn prefetched(run: impl FnOnce()) -> usize {
+        PREFETCHED.set(0);
+        run();
+        PREFETCHED.get()
+    }
+
+    /// Batches prefetch every probe of every key once, unless the filter fits in the cache.
+    #[test]
+    fn batches_prefetch_all_probes_beyond_the_cache() {
+        const KEYS: u64 = 1_000;
+        const PROBES: u32 = 7;
+        for (bits, expected) in [(IN_CACHE, 0), (IN_CACHE + 1, KEYS as usize * PROBES as usize)] {
+            let scheme = Watched::new(bits, PROBES).expect("in range");
+            let mut filter = FilterOf::with_scheme(scheme, PortableHasher::xxh3(Seed::from(1))).expect("small");
+            assert_eq!(prefetched(|| drop(filter.insert_all(0..KEYS))), expected, "{bits} bits");
+            assert_eq!(prefetched(|| drop(filter.contains_all(0..KEYS))), expected, "{bits} bits");
+            #[cfg(target_has_atomic = "64")]
+            {
+                let shared = crate::AtomicFilterOf::from(filter);
+                assert_eq!(prefetched(|| drop(shared.insert_all(0..KEYS))), expected, "{bits} bits");
+                assert_eq!(prefetched(|| drop(shared.contains_all(0..KEYS))), expected, "{bits} bits");
+            }
+        }
     }
 }

@@ -9,10 +9,10 @@ use crate::scheme::{Batches, Doing, Scheme};
 
 impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
     /// Inserts keys and reports which of them were certainly new. The filter and the answers are
-    /// exactly the same as after a call of [`insert`](Self::insert) for each key in order. For the
-    /// standard scheme and for blocked filters, this method is faster than such calls, because it
-    /// prefetches the bits of the next keys while it sets the bits of one key. Up to 512 keys are
-    /// taken from the iterator before the first of them is inserted.
+    /// exactly the same as after a call of [`insert`](Self::insert) for each key in order. In
+    /// filters larger than the cache, this method is faster than such calls, because it prefetches
+    /// the bits of the next keys while it sets the bits of one key. Up to 512 keys are taken from
+    /// the iterator before the first of them is inserted.
     ///
     /// ```
     /// use truebloom::BloomFilter;

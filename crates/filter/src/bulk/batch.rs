@@ -24,8 +24,8 @@ pub struct Batch<'a> {
     pub(crate) is_first: bool,
 }
 
-/// How many probes of a lookup are prefetched where the scheme has no faster way. Half of the keys
-/// that are not contained need no second probe, and few need a third.
+/// How many probes of a lookup are prefetched in a layer that probably does not contain the key.
+/// Half of the keys that are not contained need no second probe, and few need a third.
 pub(crate) const ASKED_AHEAD: usize = 2;
 
 /// If keys are answered one by one, the memory of the key this many places ahead is prefetched.
@@ -33,23 +33,31 @@ pub(crate) const AHEAD: usize = 32;
 
 impl Batch<'_> {
     /// Answers the keys one by one. Before each, `ask` prefetches for the key [`AHEAD`] places
-    /// later, which may be in the next batch. Prefetching a whole batch at once took up to twice as
-    /// long, because the processor requests only some dozens of lines at a time.
+    /// later, which may be in the next batch. Prefetching a whole batch at once took up to 2.7
+    /// times as long (30 instead of 11 ns, bench/record/2026-11-23-zen4.md), because the processor
+    /// requests only some dozens of lines at a time.
+    ///
+    /// Both functions get the memory, because `answer` may have to write to it.
     #[inline(always)]
-    pub(crate) fn one_by_one(self, ask: impl Fn(KeyHash), mut answer: impl FnMut(KeyHash) -> bool) -> BatchAnswers {
+    pub(crate) fn one_by_one<M>(
+        self,
+        memory: &mut M,
+        ask: impl Fn(&M, KeyHash),
+        mut answer: impl FnMut(&mut M, KeyHash) -> bool,
+    ) -> BatchAnswers {
         let Batch { present, following, is_first } = self;
-        let ask_for = |key: usize| match key.checked_sub(present.count()) {
-            None => ask(present.hash(key)),
-            Some(key) if key < following.count() => ask(following.hash(key)),
+        let ask_for = |memory: &M, key: usize| match key.checked_sub(present.count()) {
+            None => ask(memory, present.hash(key)),
+            Some(key) if key < following.count() => ask(memory, following.hash(key)),
             Some(_) => (),
         };
         if is_first {
-            (0..AHEAD).for_each(ask_for);
+            (0..AHEAD).for_each(|key| ask_for(memory, key));
         }
         let mut answers = BatchAnswers::default();
         for key in 0..present.count() {
-            ask_for(key + AHEAD);
-            mark(&mut answers, key, answer(present.hash(key)));
+            ask_for(memory, key + AHEAD);
+            mark(&mut answers, key, answer(memory, present.hash(key)));
         }
         answers
     }
@@ -184,12 +192,12 @@ mod tests {
             let keys: Vec<KeyHash> = (0..count as u64).map(|key| KeyHash { h1: key, h2: !key }).collect();
             let (asked, mut answered) = (RefCell::new(Vec::new()), Vec::new());
             let found = answers(hashed(&keys), |batch| {
-                let answer = |hash: KeyHash| {
+                let answer = |answered: &mut Vec<KeyHash>, hash: KeyHash| {
                     answered.push(hash);
                     assert_eq!(asked.borrow().len(), count.min(answered.len() + AHEAD), "{count} keys");
                     hash.h1.is_multiple_of(3)
                 };
-                batch.one_by_one(|hash| asked.borrow_mut().push(hash), answer)
+                batch.one_by_one(&mut answered, |_, hash| asked.borrow_mut().push(hash), answer)
             });
             assert!(asked.into_inner() == keys && answered == keys, "{count} keys");
             assert!(found.iter().eq(keys.iter().map(|hash| hash.h1.is_multiple_of(3))), "{count} keys");

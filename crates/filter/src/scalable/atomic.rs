@@ -216,12 +216,12 @@ impl AtomicScalableFilter {
     fn answers(&self, next: impl FnMut(&mut Hashes), answer: impl Fn(KeyHash) -> bool) -> Answers {
         bulk::answers(next, |batch| {
             let newest = self.layer(self.layers() - 1).filter(|layer| layer.part.layer.bits() > IN_CACHE);
-            let ask = |hash| {
+            let ask = |newest: &Option<&SharedLayer>, hash| {
                 if let Some(newest) = newest {
                     newest.bits.ask(&newest.part.head.scheme, newest.part.hash(hash), ASKED_AHEAD);
                 }
             };
-            batch.one_by_one(ask, &answer)
+            batch.one_by_one(&mut { newest }, ask, |_, hash| answer(hash))
         })
     }
 

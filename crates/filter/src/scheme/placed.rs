@@ -2,7 +2,7 @@
 
 use crate::arch::{AlignedWords, Level, prefetch};
 use crate::backing::{Backing, Counted, Uncounted, Writable};
-use crate::bulk::{ASKED_AHEAD, Batch, BatchAnswers};
+use crate::bulk::{Batch, BatchAnswers};
 use crate::error::{BuildError, FormatError};
 use crate::format::Fields;
 use crate::hash::KeyHash;
@@ -21,7 +21,8 @@ pub trait Placed: Sized + 'static {
     /// The implementation of batches.
     type Batches: Batches<Self>;
 
-    /// Calls `ask` with the words of the key's first probes, so that they can be prefetched.
+    /// Calls `ask` with the words of the key's first probes, at most `probes` of them, so that they
+    /// can be prefetched.
     fn for_each_ahead(&self, hash: KeyHash, probes: usize, ask: impl FnMut(u64));
 
     /// Whether all bits of the key are set in these words, which other threads may change at the
@@ -154,8 +155,8 @@ pub trait Batches<S: Placed> {
 
     /// Like [`contains`](Self::contains), for words that other threads may change meanwhile.
     fn contains_shared<R: Reads>(&mut self, scheme: &S, level: Level, words: &[R], batch: Batch<'_>) -> BatchAnswers {
-        let ask = |hash| scheme.for_each_ahead(hash, ASKED_AHEAD, |word| prefetch(words, word));
-        batch.one_by_one(ask, |hash| scheme.are_set(level, hash, words))
+        let ask = |words: &&[R], hash| scheme.for_each_ahead(hash, usize::MAX, |word| prefetch(words, word));
+        batch.one_by_one(&mut { words }, ask, |words, hash| scheme.are_set(level, hash, words))
     }
 
     /// Inserts a batch of keys in order; returns which of them were new.

@@ -1,6 +1,7 @@
 //! Batched operations on a filter that several threads share.
 
 use super::AtomicFilterOf;
+use crate::bits::AtomicBits;
 use crate::bulk::{self, Answers, Batch, Hashes};
 use crate::hash::{KeyHash, KeyHasher};
 use crate::key::Key;
@@ -58,8 +59,8 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
     fn insertions(&self, next: impl FnMut(&mut Hashes)) -> Answers {
         let insert = |batch: Batch<'_>| {
             self.offered.add(batch.present.count() as u64);
-            let ask = |hash| self.bits.ask(self.scheme(), hash, self.probes() as usize);
-            batch.one_by_one(ask, |hash| self.bits.insert(self.scheme(), hash) > 0)
+            let ask = |bits: &&AtomicBits, hash| bits.ask(self.scheme(), hash, usize::MAX);
+            batch.one_by_one(&mut &self.bits, ask, |bits, hash| bits.insert(self.scheme(), hash) > 0)
         };
         bulk::answers(next, insert)
     }
