@@ -1,6 +1,6 @@
 //! Keys with equal hashes: the amount that they add to the rates of a filter that forgets.
 
-use super::{LongRun, Result, SizedDesign};
+use super::{Design, LongRun, Result, SizedDesign};
 use crate::law::hash_floor;
 use crate::{Error, Rate};
 
@@ -17,13 +17,13 @@ const ROOM: f64 = 1.01;
 impl LongRun {
     /// Adds the probability that a new item has the same 128-bit hash as an item that one of the
     /// filters contains. `phases` is the number of filters, 1 or 2. A probability below 2^-60 times
-    /// the rate is left out.
+    /// the rate is left out. Only [`Design::long_run`] and its relatives call this function, once
+    /// for each result.
     ///
     /// At any time, the expected number of items in a phase is at most that of a complete phase. So
     /// the probability is at most 2^-128 times `phases` times the expected number of items in a
     /// complete phase.
-    #[must_use]
-    pub fn with_equal_hashes(self, phases: u64) -> LongRun {
+    pub(super) fn with_equal_hashes(self, phases: u64) -> LongRun {
         let (mut found, floor) = (self, hash_floor(self.items_of(phases), HASH_BITS));
         for rate in [&mut found.fpr, &mut found.worst] {
             // At a rate of 0, the filter is empty when it is queried.
@@ -38,6 +38,13 @@ impl LongRun {
     fn items_of(&self, phases: u64) -> u64 {
         // The items with equal hashes themselves make a cycle longer, by much less than one item.
         (libm::ceil(self.items_per_cycle.upper) as u64).saturating_add(1).saturating_mul(phases)
+    }
+}
+
+impl Design {
+    /// Returns the properties of [`long_run_of_bits`](Self::long_run_of_bits) with equal hashes.
+    pub(super) fn adding_equal_hashes(&self, of_bits: LongRun) -> LongRun {
+        of_bits.with_equal_hashes(self.mode.filters())
     }
 }
 
@@ -57,12 +64,12 @@ pub(super) fn leaving_room(
     }
     loop {
         let left = if room > 0.0 { Rate::try_from((asked - room).next_down().next_down())? } else { *rate };
-        let Some(SizedDesign { design, run, .. }) = search(&left)? else { return Ok(None) };
-        let (phases, items) = (design.mode().filters(), run.items_of(design.mode().filters()));
+        let Some(found) = search(&left)? else { return Ok(None) };
+        let items = found.run.items_of(found.design.mode().filters());
         let floor = hash_floor(items, HASH_BITS);
         let needed = ROOM * floor;
         if floor <= room || !matters(&needed) {
-            return Ok(Some(SizedDesign { design, run: run.with_equal_hashes(phases) }));
+            return Ok(Some(found));
         }
         if needed >= asked {
             return Err(Error::BelowHashFloor { asked: *rate, items, hash_bits: HASH_BITS, reachable: floor });

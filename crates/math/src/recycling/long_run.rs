@@ -15,7 +15,8 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 
-/// The long-run properties of a design.
+/// The long-run properties of a design. The rates include equal 128-bit hashes, where they matter
+/// (see [`Design::long_run`]).
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct LongRun {
@@ -63,9 +64,22 @@ impl Design {
     /// result is the intersection of both. A bracket that is wider than 1e-9 of its value has the
     /// method [`Method::Bound`].
     ///
+    /// The rates include the probability that a new item has the same 128-bit hash as an item of
+    /// the filter, unless this probability is below 2^-60 times the rate.
+    ///
     /// # Errors
     /// Fails with [`Error::TooLong`] if the computation would take more than about a second.
     pub fn long_run(&self) -> Result<LongRun> {
+        Ok(self.adding_equal_hashes(self.long_run_of_bits()?))
+    }
+
+    /// Like [`long_run`](Self::long_run), but without equal hashes: the rates of the bits alone, as
+    /// if hashes had no limit. These are the rates of Dozier, Salamatian and Rubenstein. At usual
+    /// rates, both functions return the same numbers.
+    ///
+    /// # Errors
+    /// Fails as [`long_run`](Self::long_run) does.
+    pub fn long_run_of_bits(&self) -> Result<LongRun> {
         let _work = work::begin();
         let found = match self.hashes() {
             ..=FINE_HASHES if self.steps_of_walk() <= FINE_STEPS => self.walked::<DoubleDouble>()?,
@@ -92,9 +106,18 @@ impl Design {
     /// # Errors
     /// Fails with [`Error::TooLong`] if even the approximation would take too long.
     pub fn long_run_nearly(&self) -> Result<LongRun> {
+        Ok(self.adding_equal_hashes(self.long_run_of_bits_nearly()?))
+    }
+
+    /// Like [`long_run_nearly`](Self::long_run_nearly), but without equal hashes, as in
+    /// [`long_run_of_bits`](Self::long_run_of_bits).
+    ///
+    /// # Errors
+    /// Fails as [`long_run_nearly`](Self::long_run_nearly) does.
+    pub fn long_run_of_bits_nearly(&self) -> Result<LongRun> {
         let _work = work::begin();
         let mode = Mode { colliding: true, retaining: false, ..self.mode };
-        let near = Design { mode, ..*self }.long_run()?;
+        let near = Design { mode, ..*self }.long_run_of_bits()?;
         let retained = f64::from(u8::from(self.mode.retaining));
         let method = Method::Approximation("colliding probes, not retained");
         let worst = self.worst()?;

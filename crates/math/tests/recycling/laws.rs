@@ -160,11 +160,11 @@ fn one_probe_in_closed_form() {
     }
 }
 
-/// Tests that rates far below the range of `f64` keep their logarithm, and that a bracket for large
-/// sizes encloses the exact one.
+/// Tests that rates of the bits far below the range of `f64` keep their logarithm, and that a
+/// bracket for large sizes encloses the exact one.
 #[test]
 fn extreme_sizes() {
-    let run = Design::new(1 << 40, 40, 1_000, Mode::two_phase()).and_then(|design| design.long_run()).expect("in range");
+    let run = Design::new(1 << 40, 40, 1_000, Mode::two_phase()).and_then(|design| design.long_run_of_bits()).expect("in range");
     assert!(
         run.fpr.value <= f64::from_bits(1) && run.fpr.upper > 0.0 && run.fpr.ln < -800.0 && run.fpr.ln_upper - run.fpr.ln_lower < 1e-9,
         "{:?}",

@@ -233,7 +233,11 @@ fn equal_hashes_count() {
         }
         for p in ["3e-35", "1e-35", "1e-30"] {
             let found = min_bits(1_000.0, &rate(p), mode).expect("in range").expect("a design");
-            let (law, both) = (found.design.long_run().expect("affordable").fpr, found.run.fpr);
+            let (law, both) = (found.design.long_run_of_bits().expect("affordable").fpr, found.run.fpr);
+            // A design has one rate: that of the search, once.
+            assert_eq!(found.run, found.design.long_run().expect("affordable"), "{p}");
+            let again = found.design.long_run_nearly().expect("affordable");
+            assert!(again.worst.upper == found.run.worst.upper && again.worst.upper > law.upper, "{p}: {again:?}");
             assert!(both.upper <= rate(p).to_f64() && both.upper > 0.9 * rate(p).to_f64(), "{p}: {found:?}");
             let repeated = capacity(found.design.total_bits(), &rate(p), mode).expect("in range").expect("a design");
             assert!(repeated.run.fpr.upper <= rate(p).to_f64() && repeated.run.items_per_cycle.value >= 999.0, "{p}: {repeated:?}");
@@ -242,5 +246,6 @@ fn equal_hashes_count() {
         }
         let usual = min_bits(1_000.0, &rate("1e-9"), mode).expect("in range").expect("a design");
         assert_eq!(usual.run, usual.design.long_run().expect("affordable"));
+        assert_eq!(usual.run, usual.design.long_run_of_bits().expect("affordable"));
     }
 }

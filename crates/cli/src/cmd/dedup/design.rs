@@ -320,11 +320,10 @@ impl Designed {
 
     /// The rates, including those of equal hashes, and the length of a cycle.
     pub(super) fn long_run(&self) -> Result<LongRun, Error> {
-        let run = match self {
+        match self {
             Designed::Standard(design) => design.long_run(),
             Designed::Blocked(design) => design.long_run(),
-        };
-        Ok(run?.with_equal_hashes(self.phases()))
+        }
     }
 }
 

@@ -75,8 +75,9 @@ pub(super) fn long_run(query: &mut Query) -> Result<Answer, String> {
         false => USUAL_QUANTILES.to_vec(),
     };
     query.finish()?;
-    let run = match design.long_run() {
-        Err(truebloom_math::Error::TooLong { .. }) => design.long_run_nearly(),
+    // The papers' rates, without equal hashes.
+    let run = match design.long_run_of_bits() {
+        Err(truebloom_math::Error::TooLong { .. }) => design.long_run_of_bits_nearly(),
         found => found,
     };
     let run = run.map_err(explain)?;

@@ -150,7 +150,7 @@ fn fullest(blocks: u64, probes: u32, limit: f64, rate: &Rate) -> Result<Option<B
     let asked = rate.to_f64().next_down();
     let sized = |limit: f64| -> Result<BlockedSized> {
         let design = BlockedDesign::new(blocks * BLOCK_BITS, BLOCK_BITS, probes, limit)?;
-        Ok(BlockedSized { design, run: design.long_run()?.with_equal_hashes(1) })
+        Ok(BlockedSized { design, run: design.long_run()? })
     };
     let (mut meets, mut fails, mut best) = (decimal_below(LEAST_RATE), decimal_below(MOST_LIMIT) + 1, None);
     let mut at = decimal_below(limit);

@@ -131,12 +131,14 @@ impl BlockedDesign {
     /// described in docs/design/recycling.md. The computation takes some milliseconds at any size,
     /// and up to a second with 32 probes.
     ///
+    /// As in [`Design::long_run`](super::Design::long_run), the rates include equal hashes.
+    ///
     /// # Errors
     /// Fails if a cycle may take more than 2^61 items, which can happen with sizes near 2^62 bits.
     pub fn long_run(&self) -> Result<LongRun> {
         let _work = work::begin();
         let (fpr, items_per_cycle) = cycle::bracket(self)?;
-        Ok(LongRun { fpr, worst: self.worst(), items_per_cycle })
+        Ok(LongRun { fpr, worst: self.worst(), items_per_cycle }.with_equal_hashes(1))
     }
 
     /// The worst rate, which is the limit: no filter exceeds the limit when it is queried. In every
