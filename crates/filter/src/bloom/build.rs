@@ -206,8 +206,8 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
         self
     }
 
-    /// Sets the number of items that the filter is planned for, and the rate that it must keep. With
-    /// 0 items, the filter has no [capacity](Self::capacity).
+    /// Sets the number of items that the filter is planned for, and the rate that it must keep.
+    /// With 0 items, the filter has no [capacity](Self::capacity).
     ///
     /// # Errors
     /// Returns an error if `rate` is not proven for this filter with `items` items.
