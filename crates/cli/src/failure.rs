@@ -102,10 +102,12 @@ impl From<FileError> for Failure {
                 format!("cannot write {}: {cause}; check the folder, its permissions and its free space", path.display())
             }
             FileError::Format { path, cause } => format!("{}: {}", path.display(), wrong_with_file(&cause)),
-            FileError::ReadOnly { path } if others_file(&path).is_some() => {
-                let owner = others_file(&path).unwrap_or_default();
-                format!("{} belongs to {owner}, and this user may not write it; ask its owner, or choose another name", path.display())
-            }
+            FileError::ReadOnly { path } => match others_file(&path) {
+                Some(owner) => {
+                    format!("{} belongs to {owner}, and this user may not write it; ask its owner, or choose another name", path.display())
+                }
+                None => FileError::ReadOnly { path }.to_string(),
+            },
             FileError::Replaced { path } => {
                 format!(
                     "{} was removed or replaced by another program in the meantime; nothing was written; run the command again",
@@ -179,10 +181,7 @@ impl From<truebloom_math::Error> for Failure {
             }
             truebloom_math::Error::OutOfRange { name, found, expected } => {
                 let name = match name {
-                    "max_bits" => "--max-memory",
                     "items_per_cycle" => "the number of items per cycle",
-                    "arrivals" => "-n",
-                    "items" if expected.starts_with("at least 1") => "-n",
                     "bits" => "the number of bits",
                     "items" => "the number of items",
                     "probes" => "the number of probes",
@@ -206,6 +205,21 @@ impl From<truebloom_math::Error> for Failure {
         }
     }
 }
+
+/// Converts an error of a call whose parameters were given as options. Each pair is a parameter and
+/// the option that gives it, which the message names.
+pub(crate) fn of_options(options: &[(&str, &'static str)]) -> impl Fn(truebloom_math::Error) -> Failure {
+    |error| match error {
+        truebloom_math::Error::OutOfRange { name, found, expected } => {
+            let option = options.iter().find(|(parameter, _)| *parameter == name).map_or(name, |(_, option)| option);
+            Failure::from(truebloom_math::Error::OutOfRange { name: option, found, expected })
+        }
+        error => Failure::from(error),
+    }
+}
+
+/// The options of a plan, by the names that the planner gives them.
+pub(crate) const PLANNED: [(&str, &str); 2] = [("items", "-n"), ("max_bits", "--max-memory")];
 
 /// The message for a name that is not in a list: "`triple` is not a known scheme".
 pub(crate) fn unknown_name(error: truebloom_math::Error) -> String {

@@ -193,3 +193,16 @@ pub(crate) fn written() -> String {
     let written = WRITTEN.lock().map_or_else(|_| Vec::new(), |written| written.clone());
     written.iter().map(|path| format!("; {} was written anyway", path.display())).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_was_written_twice_is_named_once() {
+        let path = Path::new("named-once.tbl");
+        now_written(path);
+        now_written(path);
+        assert_eq!(written().matches("named-once.tbl").count(), 1);
+    }
+}

@@ -4,7 +4,7 @@
 use super::plan::add_promise;
 use super::probes;
 use crate::args::Size;
-use crate::failure::{Failure, warn};
+use crate::failure::{Failure, PLANNED, of_options, warn};
 use crate::filters::{self, Layout};
 use crate::lock::Lock;
 use crate::records::{self, Habit, Limits, RecordArgs, Records};
@@ -221,7 +221,7 @@ fn made(args: &Args) -> Result<Made, Failure> {
         // A filter is made even if the input has no records.
         target.items = Some(counted.max(1));
     }
-    let plan = Plan::new(&target)?;
+    let plan = Plan::new(&target).map_err(of_options(&PLANNED))?;
     check_memory(&target, plan.bytes())?;
     Ok(Made::Planned(Box::new(plan)))
 }

@@ -3,7 +3,7 @@
 use super::plan_beyond;
 use crate::args::{Size, needs};
 use crate::certificate;
-use crate::failure::{Failure, warn};
+use crate::failure::{Failure, PLANNED, of_options, warn};
 use crate::filters::{self, Alternative};
 use crate::plots::{self, PlotArgs};
 use crate::report::{Format, FormatArgs, Report, bytes, certainty, fpr_value, plural, proven, rate, rate_value, size};
@@ -100,7 +100,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let target = target(args)?;
     let plan = match args.transmit {
         Some(bytes) => Plan::for_transmission(&target, bytes.saturating_mul(8)).map_err(|error| not_sent(&target, bytes, error))?,
-        None => Plan::new(&target)?,
+        None => Plan::new(&target).map_err(of_options(&PLANNED))?,
     };
     let Some(path) = &args.prove else {
         let held = if args.transmit.is_some() { target.clone().probes(plan.probes) } else { target.clone() };
@@ -151,7 +151,7 @@ fn not_sent(target: &Target, asked: u64, error: truebloom_math::Error) -> Failur
             bytes(asked),
             bytes((least / 8.0).ceil() as u64)
         )),
-        _ => Failure::from(error),
+        _ => of_options(&PLANNED)(error),
     }
 }
 

@@ -2,7 +2,7 @@
 //! the usual design that assumes no model.
 
 use crate::args::{self, Size, needs};
-use crate::failure::Failure;
+use crate::failure::{Failure, of_options};
 use crate::filters::Layout;
 use crate::report::{self, CONFIDENCE, Report, count, fpr_value, plural, proven, rate, rate_up, rate_value, significant, size};
 use serde_json::{Map, Value, json};
@@ -140,7 +140,10 @@ pub(crate) fn report(options: &Options, size: &Size) -> Result<(Report, Option<D
     let layout = options.layout.planned();
     let (designs, what) = match (bits, size.items, gap) {
         (Some(bits), None, _) => (Designs::of_bits(bits, &asked, layout)?, report::size(bits)),
-        (None, Some(items), _) => (Designs::of_items(items, &asked, layout)?, format!("{} per cycle", plural(items, "new item"))),
+        (None, Some(items), _) => (
+            Designs::of_items(items, &asked, layout).map_err(of_options(&[("items", "-n"), ("items_per_cycle", "-n")]))?,
+            format!("{} per cycle", plural(items, "new item")),
+        ),
         (None, None, Some(gap)) => {
             let forget = options.forget.map_or(FORGET, |share| share.to_f64());
             let kept = format!(
@@ -330,7 +333,7 @@ const CYCLES: f64 = 100.0;
 impl OneRun {
     fn of(asked: &Asked, cycle: &Bracket, by_worst: bool, bound: impl Fn(u64) -> truebloom_math::Result<u64>) -> Result<OneRun, Failure> {
         let items = asked.over.unwrap_or((CYCLES * cycle.value.clamp(1.0, 1e13)).round() as u64);
-        Ok(OneRun { items, at_most: bound(items)?, by_worst })
+        Ok(OneRun { items, at_most: bound(items).map_err(of_options(&[("items", "--over")]))?, by_worst })
     }
 
     fn average(&self) -> f64 {

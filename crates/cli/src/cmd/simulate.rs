@@ -2,7 +2,7 @@
 //! model.
 
 use crate::args;
-use crate::failure::Failure;
+use crate::failure::{Failure, of_options};
 use crate::plots::{self, PlotArgs};
 use crate::progress::Waiting;
 use crate::report::{CONFIDENCE, FormatArgs, Report, fpr_value, plural, rate, significant, size};
@@ -104,6 +104,14 @@ fn stream(text: &str) -> Result<Stream, String> {
     }
 }
 
+/// The options of a simulation, by the names that the library gives them.
+const SIMULATED: [(&str, &str); 4] = [
+    ("arrivals", "-n"),
+    ("items", "the number of items of --stream"),
+    ("exponent", "the exponent of --stream"),
+    ("mean", "the mean of --stream"),
+];
+
 /// The largest number of arrivals. Simulating this many takes some hours.
 const MOST_ARRIVALS: u64 = 1_000_000_000_000;
 
@@ -137,7 +145,7 @@ fn design(args: &Args) -> Result<Design, Failure> {
 fn simulated<S: FillScheme>(args: &Args, design: &Design) -> Result<ExitCode, Failure> {
     let waiting = (!args.no_progress).then(|| Waiting::begin("simulating".to_owned()));
     let mut filter = Real::<S>::new(design.bits(), design.probes(), Policy::from(design), args.seed)?;
-    let seen = simulate_subject(&mut filter, design.mode(), args.stream, args.arrivals, args.seed)?;
+    let seen = simulate_subject(&mut filter, design.mode(), args.stream, args.arrivals, args.seed).map_err(of_options(&SIMULATED))?;
     let model = match design.long_run() {
         Ok(run) => Some(run),
         Err(Error::TooLong { .. }) => None,

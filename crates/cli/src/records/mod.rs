@@ -373,8 +373,10 @@ impl Records {
         if let Some(Err(error)) = self.ending.take() {
             let is_damaged = error.kind() == source::DAMAGED;
             self.doubtful_inputs += u64::from(is_damaged);
+            let has_header = self.splitter.has_header();
             let after = match self.splitter.abandon() {
                 0 => String::new(),
+                1 if has_header => ", after the header".to_owned(),
                 1 if is_damaged => format!(", after 1 {}; it may be wrong", self.noun),
                 after if is_damaged => format!(", after {}; some of them may be wrong", plural(after, self.noun)),
                 after => format!(", after {}", plural(after, self.noun)),

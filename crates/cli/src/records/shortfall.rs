@@ -42,7 +42,7 @@ impl Records {
                     format!("all {} were skipped", plural(self.skipped, self.noun))
                 }
             } else {
-                "no input could be read".to_owned()
+                format!("no {} could be read", self.noun)
             };
             return Err(Failure::new(format_args!("{what}; nothing was written")));
         }

@@ -33,13 +33,31 @@ pub(super) struct Account {
     noun: &'static str,
     /// Whether the user was already told that lines are forgotten.
     told: bool,
-    /// When it was last reported that phases end early, and how many had ended early then.
-    told_early: Option<(Instant, u64)>,
+    told_early: ToldEarly,
+}
+
+/// The last message that phases end early.
+struct ToldEarly {
+    /// The shortest time between two messages.
+    quiet_for: Duration,
+    /// When the last message was printed, and how many phases had ended early then.
+    last: Option<(Instant, u64)>,
+}
+
+impl ToldEarly {
+    /// Whether to report now that this many phases have ended early, if lines should be remembered
+    /// for the time `age`.
+    fn is_due(&self, early: u64, age: Duration) -> bool {
+        match self.last {
+            None => early > 0,
+            Some((at, told)) => early > told && at.elapsed() >= age.max(self.quiet_for),
+        }
+    }
 }
 
 impl Account {
     pub(super) fn begin(filter: &Filter, noun: &'static str) -> Account {
-        Account { before: filter.stats(), noun, told: false, told_early: None }
+        Account { before: filter.stats(), noun, told: false, told_early: ToldEarly { quiet_for: QUIET_FOR, last: None } }
     }
 
     /// Prints the report if one was requested, and warns if less was remembered than requested.
@@ -85,8 +103,8 @@ impl Account {
     /// for which lines should be remembered.
     fn tell_early(&mut self, args: &Args, filter: &Filter, chosen: &Chosen) {
         let early = self.early(filter);
-        let Some(age) = chosen.age.filter(|_| early > 0) else { return };
-        let told = match self.told_early {
+        let Some(age) = chosen.age.filter(|age| self.told_early.is_due(early, *age)) else { return };
+        let told = match self.told_early.last {
             None => {
                 warn(format_args!(
                     "the memory ({}) was full before {} had passed, so a phase ended early, and its lines are remembered for less time; {}",
@@ -96,13 +114,12 @@ impl Account {
                 ));
                 1
             }
-            Some((at, told)) if early > told && at.elapsed() >= age.max(QUIET_FOR) => {
+            Some(_) => {
                 self.warn_of_early(args, filter, chosen);
                 early
             }
-            Some(_) => return,
         };
-        self.told_early = Some((Instant::now(), told));
+        self.told_early.last = Some((Instant::now(), told));
     }
 
     /// Reports, once per run, that all lines were forgotten.
@@ -146,7 +163,7 @@ impl Account {
     /// Reports how many phases ended early, unless the user already knows.
     fn warn_of_early(&self, args: &Args, filter: &Filter, chosen: &Chosen) {
         let early = self.early(filter);
-        let known = self.told_early.map_or(0, |(_, told)| told);
+        let known = self.told_early.last.map_or(0, |(_, told)| told);
         if let (Some(age), true) = (chosen.age, early > known) {
             warn(format_args!(
                 "{} ended early because {} full, so their lines were remembered for less than {}; {}",
@@ -368,4 +385,21 @@ pub(super) fn add_recycled(report: &mut Report, stats: Stats) {
 
 fn wrong_drops_value(lost: WrongDrops) -> Value {
     json!({ "expected": lost.expected, "at_most": lost.at_most, "confidence": CONFIDENCE })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_early_end_is_reported_once_and_not_too_often() {
+        let (now, later) = (Duration::ZERO, Duration::MAX);
+        let told = |quiet_for, last: Option<u64>| ToldEarly { quiet_for, last: last.map(|told| (Instant::now(), told)) };
+        assert!(!told(now, None).is_due(0, now));
+        assert!(told(later, None).is_due(1, later));
+        assert!(!told(now, Some(1)).is_due(1, now));
+        assert!(told(now, Some(1)).is_due(2, now));
+        assert!(!told(later, Some(1)).is_due(2, now));
+        assert!(!told(now, Some(1)).is_due(2, later));
+    }
 }

@@ -55,32 +55,53 @@ impl Subject {
     }
 }
 
-/// A number that describes a filter or a state: its name, its meaning, and a function that computes
-/// it, or returns `None` if there is no such number.
-type Metric = (&'static str, &'static str, fn(&Subject) -> Option<f64>);
+/// A number that describes a filter or a state: its name, its type, its meaning, and a function
+/// that computes it, or returns `None` if there is no such number.
+type Metric = (&'static str, Type, &'static str, fn(&Subject) -> Option<f64>);
+
+/// The types of metrics in Prometheus. A counter only rises until the file is emptied or replaced,
+/// so Prometheus can compute how fast it rises.
+#[derive(Clone, Copy)]
+enum Type {
+    Gauge,
+    Counter,
+}
+
+impl Type {
+    fn name(self) -> &'static str {
+        match self {
+            Type::Gauge => "gauge",
+            Type::Counter => "counter",
+        }
+    }
+}
 
 const METRICS: [Metric; 11] = [
-    ("truebloom_fill_ratio", "Share of the bits that are set.", |subject| {
+    ("truebloom_fill_ratio", Type::Gauge, "Share of the bits that are set.", |subject| {
         subject.filter(|filter| Some(filter.ones() as f64 / filter.bits() as f64))
     }),
-    ("truebloom_false_positive_rate", "Upper bound on the false-positive rate now.", |subject| Some(subject.rate())),
-    ("truebloom_asked_rate", "Requested rate.", |subject| subject.filter(|filter| filter.rate().map(|rate| rate.to_f64()))),
-    ("truebloom_offered_keys", "Keys inserted, repeats included.", |subject| Some(subject.offered() as f64)),
-    ("truebloom_items", "Lower bound on the distinct items inserted.", |subject| subject.filter(|filter| Some(filter.changed() as f64))),
-    ("truebloom_capacity_items", "Distinct items planned for.", |subject| {
+    ("truebloom_false_positive_rate", Type::Gauge, "Upper bound on the false-positive rate now.", |subject| Some(subject.rate())),
+    ("truebloom_asked_rate", Type::Gauge, "Requested rate.", |subject| subject.filter(|filter| filter.rate().map(|rate| rate.to_f64()))),
+    ("truebloom_offered_keys", Type::Counter, "Keys inserted, repeats included.", |subject| Some(subject.offered() as f64)),
+    ("truebloom_items", Type::Gauge, "Lower bound on the distinct items inserted.", |subject| {
+        subject.filter(|filter| Some(filter.changed() as f64))
+    }),
+    ("truebloom_capacity_items", Type::Gauge, "Distinct items planned for.", |subject| {
         subject.filter(|filter| filter.capacity().map(|items| items as f64))
     }),
-    ("truebloom_items_left", "Distinct items that still fit the plan; negative if there are too many.", |subject| {
+    ("truebloom_items_left", Type::Gauge, "Distinct items that still fit the plan; negative if there are too many.", |subject| {
         subject.filter(|filter| filter.capacity().map(|items| items as f64 - filter.changed() as f64))
     }),
-    ("truebloom_kept_keys", "Keys of a dedup state that were new.", |subject| subject.state(|state, _| Some(state.stats().new as f64))),
-    ("truebloom_cycles", "How often a dedup state has forgotten its older keys.", |subject| {
+    ("truebloom_kept_keys", Type::Counter, "Keys of a dedup state that were new.", |subject| {
+        subject.state(|state, _| Some(state.stats().new as f64))
+    }),
+    ("truebloom_cycles", Type::Counter, "How often a dedup state has forgotten its older keys.", |subject| {
         subject.state(|state, _| Some(state.stats().cycles as f64))
     }),
-    ("truebloom_cycles_by_fill", "How often a dedup state has forgotten its older keys because it was full.", |subject| {
+    ("truebloom_cycles_by_fill", Type::Counter, "How often a dedup state has forgotten its older keys because it was full.", |subject| {
         subject.state(|state, _| Some(state.stats().by_fill as f64))
     }),
-    ("truebloom_lost_keys", "Upper bound (99.9999% confidence) on the new keys that a dedup state has dropped.", |subject| {
+    ("truebloom_lost_keys", Type::Gauge, "Upper bound (99.9999% confidence) on the new keys that a dedup state has dropped.", |subject| {
         subject.state(|_, lost| lost.map(|lost| lost.at_most as f64))
     }),
 ];
@@ -88,14 +109,14 @@ const METRICS: [Metric; 11] = [
 /// All metrics of all files: each metric is described once and has one line for each file.
 pub(super) fn text(subjects: &[(PathBuf, Subject)]) -> String {
     let mut text = String::new();
-    for (name, help, of) in METRICS {
+    for (name, kind, help, of) in METRICS {
         let values: Vec<(String, f64)> =
             subjects.iter().filter_map(|(path, subject)| Some((escaped(&path.display().to_string()), of(subject)?))).collect();
         if values.is_empty() {
             continue;
         }
         // Writing to a string does not fail.
-        let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} gauge");
+        let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {}", kind.name());
         values.iter().for_each(|(path, value)| {
             let _ = writeln!(text, "{name}{{filter=\"{path}\"}} {value}");
         });
