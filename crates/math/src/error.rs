@@ -52,6 +52,15 @@ pub enum Error {
         /// above this bound.
         reachable: f64,
     },
+    /// In a filter that forgets, equal 128-bit hashes may take more than half of the requested rate.
+    EqualHashes {
+        /// The requested rate.
+        asked: Rate,
+        /// The number of bits of the filter.
+        bits: u64,
+        /// A rate that a filter of this size keeps: twice the bound on the rate of equal hashes.
+        least: f64,
+    },
     /// The rate needs more memory than is allowed.
     OverMemoryCap {
         /// The requested rate.
@@ -142,6 +151,14 @@ impl fmt::Display for Error {
                 plural(*items, "item"),
                 rounded_up(*reachable),
                 if *hash_bits < 128 { ", or use a 128-bit hash" } else { "" }
+            ),
+            Error::EqualHashes { asked, bits, least } => write!(
+                f,
+                "a rate of {asked} is not proven for a filter of {} that forgets: equal 128-bit hashes may add up to {} to its rate; \
+                 choose a rate of at least {}, or a smaller filter",
+                size(Some(*bits)),
+                rounded_up(*least / 2.0),
+                rounded_up(*least)
             ),
             Error::OverMemoryCap { asked, items, needed, allowed, reachable } => write!(
                 f,

@@ -126,14 +126,14 @@ impl Designs {
     }
 }
 
-/// Leaves out designs whose rate would be below the probability of equal hashes. Returns this error
-/// only if no design is left.
+/// Leaves out designs that equal hashes exclude, or whose search would take too long. Returns such
+/// an error only if no design is left.
 fn possible(designs: [Result<Option<SizedDesign>>; 3]) -> Result<[Option<SizedDesign>; 3]> {
     let mut refused = None;
     let mut found = [const { None }; 3];
     for (found, design) in found.iter_mut().zip(designs) {
         match design {
-            Err(error @ Error::BelowHashFloor { .. }) => refused = refused.or(Some(error)),
+            Err(error @ (Error::EqualHashes { .. } | Error::TooLong { .. })) => refused = refused.or(Some(error)),
             design => *found = design?,
         }
     }

@@ -97,11 +97,12 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
     }
 
     /// An upper bound on [`fpr`](Self::fpr) at the moment when an item is offered, for every
-    /// stream. If threads have shared the filter, the bound applies to offers from now on. The
-    /// bound does not include the probability of equal hashes, which is at most `items / 2^128` for
-    /// 128-bit hashes.
+    /// stream. If threads have shared the filter, the bound applies to offers from now on. It
+    /// includes equal hashes: the filter never holds more items than it has bits.
     pub fn worst_fpr(&self) -> f64 {
-        (self.memory.worst_rate(&self.policy, self.counts.overfill.unwrap_or(0)) * (1.0 + self.rounding())).min(1.0)
+        let of_bits = self.memory.worst_rate(&self.policy, self.counts.overfill.unwrap_or(0)) * (1.0 + self.rounding());
+        let phases = if self.policy.phases == Phases::One { 1 } else { 2 };
+        (of_bits + hash_floor(phases * self.bits(), H::HASH_BITS)).min(1.0)
     }
 
     /// The sum of `rho / (1 - rho)` over all items that were reported as new. For each item, `rho`

@@ -57,14 +57,14 @@ pub struct SizedDesign {
 /// # Ok::<(), truebloom_math::Error>(())
 /// ```
 ///
-/// The rate includes collisions of 128-bit hashes, which matter at very low rates.
+/// The rate includes equal 128-bit hashes, which matter at very low rates.
 ///
 /// # Errors
-/// Fails if `bits` is out of range, the rate is below 1e-300, or collisions of 128-bit hashes alone
-/// reach the rate.
+/// Fails if `bits` is out of range, if the rate is below 1e-300, or if equal 128-bit hashes may
+/// take more than half of the rate ([`Error::EqualHashes`]).
 pub fn capacity(bits: u64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>> {
     let _work = work::begin();
-    leaving_room(rate, 0.0, |rate| Search::new(rate, Kept::Average, mode)?.capacity(bits))
+    leaving_room(rate, bits, |rate| Search::new(rate, Kept::Average, mode)?.capacity(bits))
 }
 
 /// Like [`capacity()`], but `rate` bounds the *worst* rate, and not the long-run average rate. On
@@ -94,7 +94,7 @@ pub fn capacity(bits: u64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign
 /// Fails as [`capacity()`] does.
 pub fn worst_capacity(bits: u64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>> {
     let _work = work::begin();
-    leaving_room(rate, 0.0, |rate| Search::new(rate, Kept::Worst, mode)?.capacity(bits))
+    leaving_room(rate, bits, |rate| Search::new(rate, Kept::Worst, mode)?.capacity(bits))
 }
 
 /// Returns the smallest design found that holds at least `items` per cycle (with two phases, per
@@ -113,8 +113,7 @@ pub fn worst_capacity(bits: u64, rate: &Rate, mode: Mode) -> Result<Option<Sized
 /// Fails as [`capacity()`] does. Also fails if `items` is 0 or less, or above 1e18.
 pub fn min_bits(items: f64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>> {
     let _work = work::begin();
-    let expected = items * mode.filters() as f64;
-    leaving_room(rate, expected, |rate| Search::new(rate, Kept::Average, mode)?.min_bits(items))
+    leaving_room(rate, 0, |rate| Search::new(rate, Kept::Average, mode)?.min_bits(items))
 }
 
 /// Like [`min_bits`], but `rate` bounds the worst rate (see [`worst_capacity`]).
@@ -123,8 +122,7 @@ pub fn min_bits(items: f64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesig
 /// Fails as [`min_bits`] does.
 pub fn worst_min_bits(items: f64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>> {
     let _work = work::begin();
-    let expected = items * mode.filters() as f64;
-    leaving_room(rate, expected, |rate| Search::new(rate, Kept::Worst, mode)?.min_bits(items))
+    leaving_room(rate, 0, |rate| Search::new(rate, Kept::Worst, mode)?.min_bits(items))
 }
 
 /// The rate that is compared with the requested rate.

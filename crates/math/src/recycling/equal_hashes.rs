@@ -1,4 +1,9 @@
 //! Keys with equal hashes: the amount that they add to the rates of a filter that forgets.
+//!
+//! A new item passes if it has the hash of an item that a phase holds. Every item that is inserted
+//! sets at least one bit, so on every stream, the phases never hold more items than they have bits.
+//! The bound is far above the true number of items, but at usual rates even the bound is far below
+//! the rate.
 
 use super::{Design, LongRun, Result, SizedDesign};
 use crate::law::hash_floor;
@@ -11,69 +16,50 @@ const HASH_BITS: u32 = 128;
 const NEGLIGIBLE: f64 = 1.0 / (1u64 << 60) as f64;
 
 /// The room that is left for equal hashes, relative to their rate in the first design found. The
-/// second design may hold slightly more items.
+/// second design may be slightly larger.
 const ROOM: f64 = 1.01;
 
 impl LongRun {
-    /// Adds the probability that a new item has the same 128-bit hash as an item that one of the
-    /// filters contains. `phases` is the number of filters, 1 or 2. A probability below 2^-60 times
-    /// the rate is left out. Only [`Design::long_run`] and its relatives call this function, once
-    /// for each result.
-    ///
-    /// At any time, the expected number of items in a phase is at most that of a complete phase. So
-    /// the probability is at most 2^-128 times `phases` times the expected number of items in a
-    /// complete phase.
-    pub(super) fn with_equal_hashes(self, phases: u64) -> LongRun {
-        let (mut found, floor) = (self, hash_floor(self.items_of(phases), HASH_BITS));
-        for rate in [&mut found.fpr, &mut found.worst] {
+    /// Adds an upper bound on the probability that a new item has the 128-bit hash of another item,
+    /// in filters with this many bits together. If the bound is below 2^-60 of the rate, it is left
+    /// out.
+    pub(super) fn with_equal_hashes(mut self, total_bits: u64) -> LongRun {
+        let floor = hash_floor(total_bits, HASH_BITS);
+        for rate in [&mut self.fpr, &mut self.worst] {
             // At a rate of 0, the filter is empty when it is queried.
             if rate.upper > 0.0 && floor > NEGLIGIBLE * rate.upper {
                 rate.add_above(floor);
             }
         }
-        found
-    }
-
-    /// An upper bound on the expected number of items in this many phases.
-    fn items_of(&self, phases: u64) -> u64 {
-        // The items with equal hashes themselves make a cycle longer, by much less than one item.
-        (libm::ceil(self.items_per_cycle.upper) as u64).saturating_add(1).saturating_mul(phases)
+        self
     }
 }
 
 impl Design {
-    /// Returns the properties of [`long_run_of_bits`](Self::long_run_of_bits) with equal hashes.
+    /// Adds the rate of equal hashes to the rates of the bits alone.
     pub(super) fn adding_equal_hashes(&self, of_bits: LongRun) -> LongRun {
-        of_bits.with_equal_hashes(self.mode.filters())
+        of_bits.with_equal_hashes(self.total_bits())
     }
 }
 
 /// The result of a search for a design whose rate, including that of equal hashes, is at most
-/// `rate`. If about this many items are expected in all phases, room is left for them from the
-/// start; otherwise, the search is repeated where equal hashes matter.
-pub(super) fn leaving_room(
-    rate: &Rate,
-    expected: f64,
-    search: impl Fn(&Rate) -> Result<Option<SizedDesign>>,
-) -> Result<Option<SizedDesign>> {
+/// `rate`. `bits` is the number of bits of the design, or 0 if the search finds it; the search is
+/// then repeated where equal hashes matter.
+pub(super) fn leaving_room(rate: &Rate, bits: u64, search: impl Fn(&Rate) -> Result<Option<SizedDesign>>) -> Result<Option<SizedDesign>> {
     let asked = rate.to_f64();
-    let matters = |room: &f64| *room > NEGLIGIBLE * asked;
-    let mut room = ROOM * hash_floor(expected as u64, HASH_BITS);
-    if !matters(&room) || room > asked / 2.0 {
-        room = 0.0;
-    }
+    let (mut bits, mut room) = (bits, hash_floor(bits, HASH_BITS));
     loop {
-        let left = if room > 0.0 { Rate::try_from((asked - room).next_down().next_down())? } else { *rate };
+        // Half of the rate is left for the bits, so that they do not become many more.
+        if room > asked / 2.0 {
+            return Err(Error::EqualHashes { asked: *rate, bits, least: 2.0 * room });
+        }
+        let left = if room > NEGLIGIBLE * asked { Rate::try_from((asked - room).next_down().next_down())? } else { *rate };
         let Some(found) = search(&left)? else { return Ok(None) };
-        let items = found.run.items_of(found.design.mode().filters());
-        let floor = hash_floor(items, HASH_BITS);
-        let needed = ROOM * floor;
-        if floor <= room || !matters(&needed) {
+        bits = found.design.total_bits();
+        let floor = hash_floor(bits, HASH_BITS);
+        if floor <= room || floor <= NEGLIGIBLE * asked {
             return Ok(Some(found));
         }
-        if needed >= asked {
-            return Err(Error::BelowHashFloor { asked: *rate, items, hash_bits: HASH_BITS, reachable: floor });
-        }
-        room = needed;
+        room = ROOM * floor;
     }
 }

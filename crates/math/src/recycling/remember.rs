@@ -45,7 +45,7 @@ use crate::{Rate, try_bisect};
 /// phases that keep the trigger.
 pub fn remember(items: u64, forgotten: f64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>> {
     let _work = work::begin();
-    leaving_room(rate, expected(items, forgotten, mode), |rate| remembering(items, forgotten, rate, Kept::Average, mode))
+    leaving_room(rate, 0, |rate| remembering(items, forgotten, rate, Kept::Average, mode))
 }
 
 /// Like [`remember()`], but `rate` bounds the worst rate, and not the long-run average rate. See
@@ -55,16 +55,7 @@ pub fn remember(items: u64, forgotten: f64, rate: &Rate, mode: Mode) -> Result<O
 /// Fails as [`remember()`] does.
 pub fn worst_remember(items: u64, forgotten: f64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>> {
     let _work = work::begin();
-    leaving_room(rate, expected(items, forgotten, mode), |rate| remembering(items, forgotten, rate, Kept::Worst, mode))
-}
-
-/// Slightly more items than the phases of a design that remembers this many are expected to hold.
-fn expected(items: u64, forgotten: f64, mode: Mode) -> f64 {
-    match mode.phases {
-        Phases::One => 1.1 * items as f64 / forgotten,
-        // A phase of a design that remembers with certainty holds up to twice the items.
-        Phases::Two(_) => 4.0 * items as f64,
-    }
+    leaving_room(rate, 0, |rate| remembering(items, forgotten, rate, Kept::Worst, mode))
 }
 
 fn remembering(items: u64, forgotten: f64, rate: &Rate, kept: Kept, mode: Mode) -> Result<Option<SizedDesign>> {

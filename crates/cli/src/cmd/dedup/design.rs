@@ -358,9 +358,7 @@ fn too_soon(design: &Design, items: u64) -> Result<f64, Error> {
 /// The same error for lines that take this many entries each, at the rate requested for lines.
 fn of_lines(error: Error, asked: &Rate, entries: u64) -> Error {
     match error {
-        Error::BelowHashFloor { items, hash_bits, reachable, .. } => {
-            Error::BelowHashFloor { asked: *asked, items: items / entries, hash_bits, reachable: reachable * entries as f64 }
-        }
+        Error::EqualHashes { bits, least, .. } => Error::EqualHashes { asked: *asked, bits, least: least * entries as f64 },
         other => other,
     }
 }

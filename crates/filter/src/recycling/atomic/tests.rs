@@ -44,6 +44,7 @@ fn the_present_rate_includes_equal_hashes() {
             assert!(shared.check_and_insert(&key) == plain.check_and_insert(&key) && shared.fpr() == plain.fpr());
             let floor = (key + 1) as f64 / 2f64.powi(128);
             assert!(plain.fpr() >= floor && plain.fpr() <= 1.0001 * floor, "{key}: {}", plain.fpr());
+            assert!(plain.fpr() <= plain.worst_fpr());
         }
     }
 }

@@ -138,7 +138,7 @@ impl BlockedDesign {
     pub fn long_run(&self) -> Result<LongRun> {
         let _work = work::begin();
         let (fpr, items_per_cycle) = cycle::bracket(self)?;
-        Ok(LongRun { fpr, worst: self.worst(), items_per_cycle }.with_equal_hashes(1))
+        Ok(LongRun { fpr, worst: self.worst(), items_per_cycle }.with_equal_hashes(self.bits()))
     }
 
     /// The worst rate, which is the limit: no filter exceeds the limit when it is queried. In every
