@@ -309,7 +309,7 @@ fn more_bits(percent: f64, places: usize) -> String {
 
 /// Adds the blocked layout: one memory access per item, and how many more bits it needs.
 fn add_blocked(report: &mut Report, standard: &Plan, blocked: Option<&Alternative>) {
-    let Some(Alternative { plan, times_bits, is_worth_it }) = blocked else {
+    let Some(Alternative { plan, bits_ratio, is_worth_it }) = blocked else {
         report.field("blocked", Value::Null);
         return;
     };
@@ -317,7 +317,7 @@ fn add_blocked(report: &mut Report, standard: &Plan, blocked: Option<&Alternativ
         "blocked",
         json!({
             "bits": plan.bits, "items": plan.items, "probes": plan.probes, "fpr": fpr_value(&plan.fpr),
-            "times_bits": times_bits, "is_worth_it": is_worth_it,
+            "bits_ratio": bits_ratio, "is_worth_it": is_worth_it,
         }),
     );
     let mut parts = vec![size(plan.bits), plural(plan.probes.into(), "probe")];
@@ -327,7 +327,7 @@ fn add_blocked(report: &mut Report, standard: &Plan, blocked: Option<&Alternativ
     if plan.rate.is_none() {
         parts.push(format!("rate at most {}", proven(&plan.fpr, None)));
     }
-    let more = 100.0 * (times_bits - 1.0);
+    let more = 100.0 * (bits_ratio - 1.0);
     report.line("blocked", format!("{}: {} bits, one cache line per lookup", parts.join(", "), more_bits(more, 2)));
 }
 
