@@ -179,7 +179,7 @@ fn described(target: &Target, plan: &Plan, typed: &str) -> Result<Json, Error> {
         facts.push(("blocked_bits", blocked.plan.bits.into()));
         facts.push(("blocked_probes", blocked.plan.probes.into()));
         facts.push(("blocked_fpr", blocked.plan.fpr.upper.into()));
-        facts.push(("blocked_times_bits", blocked.times_bits.into()));
+        facts.push(("blocked_bits_ratio", blocked.bits_ratio.into()));
     }
     if let Some(still) = still {
         facts.push(("xor_bits", still.xor.into()));
@@ -319,7 +319,7 @@ fn others(target: &Target, plan: &Plan, blocked: Option<&Alternative>, still: Op
         String::new(),
         format!("each lookup reads up to {} in memory", plural(plan.probes.into(), "place")),
     ]);
-    if let Some(blocked @ Alternative { plan: found, times_bits, .. }) = blocked {
+    if let Some(blocked @ Alternative { plan: found, bits_ratio, .. }) = blocked {
         let mut size = bytes(found.bytes());
         if found.items != plan.items {
             size = format!("{size} for {}", plural(found.items, "item"));
@@ -327,7 +327,7 @@ fn others(target: &Target, plan: &Plan, blocked: Option<&Alternative>, still: Op
         table.row([
             "blocked".to_owned(),
             size,
-            blocked.loss(target, plan).unwrap_or_else(|| more(*times_bits)),
+            blocked.loss(target, plan).unwrap_or_else(|| more(*bits_ratio)),
             format!("each lookup reads one place in memory, a cache line of 64 bytes, so it is faster; an item sets {} bits", found.probes),
         ]);
     }

@@ -52,7 +52,8 @@ pub enum Error {
         /// above this bound.
         reachable: f64,
     },
-    /// In a filter that forgets, equal 128-bit hashes may take more than half of the requested rate.
+    /// In a filter that forgets, equal 128-bit hashes may take more than half of the requested
+    /// rate.
     EqualHashes {
         /// The requested rate.
         asked: Rate,

@@ -9,8 +9,8 @@ pub struct Alternative {
     /// The plan.
     pub plan: Plan,
     /// The bits of a blocked filter for the same items and rate, divided by those of the standard
-    /// filter ([`Plan::times_bits`]).
-    pub times_bits: f64,
+    /// filter ([`Plan::bits_ratio`]).
+    pub bits_ratio: f64,
     /// Whether the blocked filter needs at most a tenth more bits.
     pub is_worth_it: bool,
 }
@@ -21,8 +21,8 @@ impl Alternative {
     #[must_use]
     pub fn of(target: &Target, standard: &Plan) -> Option<Alternative> {
         let plan = Plan::new(&target.clone().layout(Layout::Lines)).ok()?;
-        let times_bits = plan.times_bits(standard)?;
-        Some(Alternative { times_bits, is_worth_it: times_bits <= WORTH_TIMES, plan })
+        let bits_ratio = plan.bits_ratio(standard)?;
+        Some(Alternative { bits_ratio, is_worth_it: bits_ratio <= WORTH_TIMES, plan })
     }
     /// Returns what the filter loses if the number of bits is given, so that it cannot have more:
     /// `3.35% fewer items`, or, with given items, `1.451 times the rate`. Returns `None` if the

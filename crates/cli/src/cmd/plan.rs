@@ -239,7 +239,7 @@ fn report(plan: &Plan, target: &Target) -> Result<Report, Failure> {
     plan_beyond::add_overload(&mut report, plan)?;
     add_mean(&mut report, plan, target)?;
     if plan.scheme == SchemeId::Standard {
-        add_blocked(&mut report, plan, target);
+        add_blocked(&mut report, plan, Alternative::of(target, plan).as_ref(), target);
         add_textbook(&mut report, plan)?;
     } else {
         add_standard(&mut report, plan, target)?;
@@ -309,10 +309,9 @@ fn more_bits(percent: f64, places: usize) -> String {
 
 /// Adds the blocked layout: one memory access per item, and how many more bits it needs. If the
 /// number of bits is given, the blocked filter has fewer items or a higher rate instead.
-fn add_blocked(report: &mut Report, standard: &Plan, target: &Target) {
-    let blocked = Alternative::of(target, standard);
-    let loss = blocked.as_ref().and_then(|blocked| blocked.loss(target, standard));
-    let Some(Alternative { plan, times_bits, is_worth_it }) = blocked else {
+fn add_blocked(report: &mut Report, standard: &Plan, blocked: Option<&Alternative>, target: &Target) {
+    let loss = blocked.and_then(|blocked| blocked.loss(target, standard));
+    let Some(Alternative { plan, bits_ratio, is_worth_it }) = blocked else {
         report.field("blocked", Value::Null);
         return;
     };
@@ -320,7 +319,7 @@ fn add_blocked(report: &mut Report, standard: &Plan, target: &Target) {
         "blocked",
         json!({
             "bits": plan.bits, "items": plan.items, "probes": plan.probes, "fpr": fpr_value(&plan.fpr),
-            "times_bits": times_bits, "is_worth_it": is_worth_it,
+            "bits_ratio": bits_ratio, "is_worth_it": is_worth_it,
         }),
     );
     let mut parts = vec![size(plan.bits), plural(plan.probes.into(), "probe")];
@@ -330,7 +329,7 @@ fn add_blocked(report: &mut Report, standard: &Plan, target: &Target) {
     if plan.rate.is_none() {
         parts.push(format!("rate at most {}", proven(&plan.fpr, None)));
     }
-    let costs = loss.unwrap_or_else(|| format!("{} bits", more_bits(100.0 * (times_bits - 1.0), 2)));
+    let costs = loss.unwrap_or_else(|| format!("{} bits", more_bits(100.0 * (bits_ratio - 1.0), 2)));
     report.line("blocked", format!("{}: {costs}, one cache line per lookup", parts.join(", ")));
 }
 

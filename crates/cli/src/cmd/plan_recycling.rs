@@ -283,13 +283,13 @@ fn add_blocked(report: &mut Report, designs: &Designs, layout: Layout, asked: &A
     let one_run = OneRun::of(asked, &run.items_per_cycle, true, |items| design.wrong_drops_at_most(items, CONFIDENCE))?;
     let held = blocked_held(found);
     let gain = designs.today.as_ref().map(|today| today.blocked_gain(found));
-    let times_bits = designs.one.as_ref().map(|one| found.times_bits(one));
+    let bits_ratio = designs.one.as_ref().map(|one| found.bits_ratio(one));
     report.field(
         "blocked",
         json!({
             "bits": design.bits(), "probes": design.probes(), "limit": design.limit(), "items_per_cycle": run.items_per_cycle.value,
             "items_per_cycle_at_least": items, "items_held_at_least": held, "fpr": fpr_value(&run.fpr), "worst": fpr_value(&run.worst), "one_run": one_run.value(),
-            "gain": gain, "forgotten_at_most": forgotten, "times_bits": times_bits, "is_worth_it": worth(found),
+            "gain": gain, "forgotten_at_most": forgotten, "bits_ratio": bits_ratio, "is_worth_it": worth(found),
         }),
     );
     let (items, probes) = (plural(items.floor() as u64, "item"), plural(design.probes().into(), "probe"));
@@ -304,7 +304,7 @@ fn add_blocked(report: &mut Report, designs: &Designs, layout: Layout, asked: &A
     if let Some((gap, share)) = asked.gap.zip(forgotten) {
         report.line("", format!("after {}, at most {}% of items are forgotten", plural(gap, "new item"), significant(100.0 * share, 3)));
     }
-    if let Some(times) = times_bits {
+    if let Some(times) = bits_ratio {
         report.line(
             "",
             format!(

@@ -1,20 +1,47 @@
-//! How the positions of the standard scheme are drawn from words.
+//! How uniform numbers are drawn from words.
 
-/// The constants with which positions are drawn from words.
+/// Draws numbers below a bound, one from each word that is not skipped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Below {
+    pub(crate) bound: u64,
+    /// 2^64 modulo the bound. A word is skipped if its product with the bound, modulo 2^64, is
+    /// below this threshold. The threshold is computed only once, because this takes a division.
+    pub(crate) threshold: u64,
+}
+
+impl Below {
+    /// The constants for a bound of at least 1.
+    pub(crate) fn new(bound: u64) -> Below {
+        Below { bound, threshold: bound.wrapping_neg() % bound }
+    }
+
+    /// Whether a word must be skipped, because otherwise some numbers would be more likely than
+    /// others.
+    #[inline(always)]
+    pub(crate) fn skips(&self, word: u64) -> bool {
+        self.skips_after(word.wrapping_mul(self.bound))
+    }
+
+    /// Like [`skips`](Self::skips), given the word's product with the bound, modulo 2^64. The
+    /// product is what [`digit`](crate::scheme::digit) leaves of the word.
+    #[inline(always)]
+    pub(crate) fn skips_after(&self, product: u64) -> bool {
+        product < self.threshold
+    }
+}
+
+/// The constants with which the standard scheme draws positions, several from each word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Draws {
-    /// Positions are below this number: the number of bits, m, or of lines or counters.
+    /// The number of bits, m.
     pub(crate) bits: u64,
     /// The number of positions per key, k.
     pub(crate) probes: u32,
     /// The number of positions per word.
     pub(crate) a_word: u32,
-    /// The number of tuples of positions: `bits^a_word`.
-    pub(crate) tuples: u64,
-    /// 2^64 modulo the number of tuples. A word is skipped if its product with the number of
-    /// tuples, modulo 2^64, is below this threshold. The threshold is computed only once, because
-    /// this takes a division.
-    pub(crate) threshold: u64,
+    /// How a tuple of positions is drawn: below `bits^a_word`. The positions are the digits of the
+    /// tuple.
+    pub(crate) tuples: Below,
 }
 
 /// The largest number of tuples. With more tuples, too many words would be skipped.
@@ -29,13 +56,6 @@ impl Draws {
         {
             (a_word, tuples) = (a_word + 1, more);
         }
-        Draws { bits, probes, a_word, tuples, threshold: tuples.wrapping_neg() % tuples }
-    }
-
-    /// Whether a word must be skipped, because otherwise some tuples would be more likely than
-    /// others.
-    #[inline(always)]
-    pub(crate) fn skips(&self, word: u64) -> bool {
-        word.wrapping_mul(self.tuples) < self.threshold
+        Draws { bits, probes, a_word, tuples: Below::new(tuples) }
     }
 }

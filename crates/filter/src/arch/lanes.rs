@@ -5,7 +5,7 @@
 //! which instructions it may use.
 
 use super::wide::{halves, high_product};
-use super::{Draws, Level};
+use super::{Below, Level};
 use truebloom_math::mix;
 
 /// The number of keys that are processed together.
@@ -92,19 +92,18 @@ pub(crate) fn word((h1, h2): (u64, u64), number: u64) -> u64 {
 }
 
 for_every_level! {
-    /// Draws the first position from each new word, and computes the remainders of the words.
-    /// Returns false if any word must be skipped.
-    first_digits(words: &Lanes, draws: &Draws, numbers: &mut Lanes, rest: &mut Lanes) -> bool {
-        let draws = *draws;
+    /// Draws the first number below `base` from each new word, and computes the remainders of the
+    /// words. Returns false if any word must be skipped; this depends on all numbers that are drawn
+    /// from the word, which are the digits of a number in `tuples`.
+    first_digits(words: &Lanes, base: u64, tuples: Below, numbers: &mut Lanes, rest: &mut Lanes) -> bool {
         *rest = *words;
         let mut skipped = 0;
-        if draws.tuples == draws.bits {
-            portable_digits(rest, draws.bits, numbers);
-            // What remains is the product that `skips` computes.
-            rest.iter().for_each(|rest| skipped |= u64::from(*rest < draws.threshold));
+        if tuples.bound == base {
+            portable_digits(rest, base, numbers);
+            rest.iter().for_each(|rest| skipped |= u64::from(tuples.skips_after(*rest)));
         } else {
-            words.iter().for_each(|word| skipped |= u64::from(draws.skips(*word)));
-            portable_digits(rest, draws.bits, numbers);
+            words.iter().for_each(|word| skipped |= u64::from(tuples.skips(*word)));
+            portable_digits(rest, base, numbers);
         }
         skipped == 0
     }
@@ -181,11 +180,11 @@ mod tests {
                 let (mut found, mut rest, mut numbers) = ([0; LANES], [0; LANES], [0; LANES]);
                 words(level, &first, &second, number, &mut found);
                 assert_eq!(found[..], expected, "{level:?} word {number}");
-                for tuples in [base, base.wrapping_mul(base)] {
-                    let least = least(tuples);
+                for bound in [base, base.wrapping_mul(base)] {
+                    let least = least(bound);
                     for (threshold, is_taken) in [(least, true), (least.saturating_add(1), least == u64::MAX)] {
-                        let draws = Draws { bits: base, probes: 1, a_word: 1, tuples, threshold };
-                        assert_eq!(first_digits(level, &found, &draws, &mut numbers, &mut rest), is_taken);
+                        let tuples = Below { bound, threshold };
+                        assert_eq!(first_digits(level, &found, base, tuples, &mut numbers, &mut rest), is_taken);
                         assert!((0..LANES).all(|lane| (numbers[lane], rest[lane]) == digit(expected[lane], base)), "{level:?} {base}");
                     }
                 }

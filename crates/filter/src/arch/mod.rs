@@ -14,7 +14,7 @@ mod prefetch;
 mod probes;
 mod wide;
 
-pub(crate) use draws::Draws;
+pub(crate) use draws::{Below, Draws};
 pub(crate) use lanes::{Halves, LANES, Lanes, digits, first_digits, halves_of, word, words};
 #[cfg(test)]
 pub(crate) use line::levels;

@@ -72,7 +72,7 @@ fn all_by(draws: &Draws, first: &Lanes, second: &Lanes, are_set: impl Fn(&Eight)
             let mut rest: Eight = core::array::from_fn(|key| word((first[key], second[key]), number));
             let digits = left.min(draws.a_word);
             if digits < draws.a_word {
-                rest.iter().for_each(|word| skipped |= u64::from(draws.skips(*word)));
+                rest.iter().for_each(|word| skipped |= u64::from(draws.tuples.skips(*word)));
             }
             for _ in 0..digits {
                 let mut positions = [0; EIGHT];
@@ -80,8 +80,8 @@ fn all_by(draws: &Draws, first: &Lanes, second: &Lanes, are_set: impl Fn(&Eight)
                 all &= are_set(&positions);
             }
             if digits == draws.a_word {
-                // After all digits, what remains is the product that `skips` computes.
-                rest.iter().for_each(|rest| skipped |= u64::from(*rest < draws.threshold));
+                // After all digits, the product of the word and the number of tuples remains.
+                rest.iter().for_each(|rest| skipped |= u64::from(draws.tuples.skips_after(*rest)));
             }
             left -= digits;
             if left == 0 {
@@ -255,7 +255,7 @@ mod tests {
         let drawn = |hash: &KeyHash| {
             (0..draws.probes.div_ceil(draws.a_word)).map(|number| word((hash.h1, hash.h2), number.into())).collect::<Vec<_>>()
         };
-        let skips = hashes.iter().any(|hash| drawn(hash).iter().any(|word| draws.skips(*word)));
+        let skips = hashes.iter().any(|hash| drawn(hash).iter().any(|word| draws.tuples.skips(*word)));
         let is_set = |position: u64| words[(position / 64) as usize] & 1 << (position % 64) != 0;
         let contains = |lane: &usize| scheme.positions(hashes[*lane]).all(is_set);
         (!skips).then(|| (0..LANES).filter(contains).fold(0, |found, lane| found | 1 << lane))
@@ -298,8 +298,8 @@ mod tests {
     #[test]
     fn a_skipped_word_is_noticed() {
         let scheme = Standard::new(3 << 50, 4).expect("in range");
-        let skipped = (0..u64::MAX).map(mix).find(|word| scheme.draws().skips(*word)).expect("one in four is");
-        let taken = (0..u64::MAX).map(mix).find(|word| !scheme.draws().skips(*word)).expect("three of four are");
+        let skipped = (0..u64::MAX).map(mix).find(|word| scheme.draws().tuples.skips(*word)).expect("one in four is");
+        let taken = (0..u64::MAX).map(mix).find(|word| !scheme.draws().tuples.skips(*word)).expect("three of four are");
         assert_eq!(scheme.draws().a_word, 1);
         for level in levels() {
             for lane in 0..LANES {

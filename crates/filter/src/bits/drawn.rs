@@ -61,6 +61,6 @@ impl SideBySide for Standard {
         };
         let mut room = [0; LANES];
         let words = group.words(level, number, &mut room);
-        first_digits(level, words, self.draws(), positions, rest)
+        first_digits(level, words, self.bits(), self.draws().tuples, positions, rest)
     }
 }

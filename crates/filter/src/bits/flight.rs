@@ -80,7 +80,7 @@ impl Flight {
         let (mut room, mut rest) = ([0; LANES], [0; LANES]);
         self.count = group.count;
         let drawn = group.words(level, 0, &mut room);
-        if !first_digits(level, drawn, scheme.draws(), &mut self.lines, &mut rest) {
+        if !first_digits(level, drawn, scheme.lines(), scheme.draws(), &mut self.lines, &mut rest) {
             // A key that skips a word has read one word more than the other keys. This is rare
             // unless there are 2^50 lines.
             return self.board_one_by_one(scheme, group);

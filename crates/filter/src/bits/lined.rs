@@ -182,9 +182,9 @@ impl Batches<InLines> for Flights {
     /// prefetching gains nothing, so a batch of insertions is never faster.
     fn few(scheme: &InLines, doing: Doing) -> usize {
         match (scheme.bits() > IN_CACHE, doing) {
-            (true, Doing::Asking | Doing::Inserting) => 32,
-            (true, Doing::AskingShared | Doing::InsertingShared) => 12,
-            (false, Doing::Asking) => 2 * BATCH,
+            (true, Doing { shared: false, .. }) => 32,
+            (true, Doing { shared: true, .. }) => 12,
+            (false, Doing { inserts: false, shared: false }) => 2 * BATCH,
             (false, _) => usize::MAX,
         }
     }

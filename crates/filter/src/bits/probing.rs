@@ -30,11 +30,11 @@ impl Batches<Standard> for Probing {
     /// These limits were measured with `bench/src/begin`. In a filter that fits in the cache, a
     /// batch of insertions into shared words is never faster, because they are made one by one.
     fn few(scheme: &Standard, doing: Doing) -> usize {
-        match (scheme.bits() > IN_CACHE, doing) {
-            (true, Doing::InsertingShared) => 4,
-            (true, _) => 8,
-            (false, Doing::InsertingShared) => usize::MAX,
-            (false, _) => 128,
+        match (scheme.bits() > IN_CACHE, doing.inserts && doing.shared) {
+            (true, true) => 4,
+            (true, false) => 8,
+            (false, true) => usize::MAX,
+            (false, false) => 128,
         }
     }
 

@@ -192,7 +192,7 @@ impl<S: Scheme> Batches<S> for OneByOne {
     }
 
     /// This limit was measured with `bench/src/begin`. In a filter that fits in the cache, a
-    /// prefetch takes longer than it saves, so all keys are handled by single calls.
+    /// prefetch takes longer than it saves, so a batch is never faster.
     fn few(scheme: &S, _: Doing) -> usize {
         if scheme.bits() > IN_CACHE { 8 } else { usize::MAX }
     }

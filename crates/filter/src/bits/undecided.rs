@@ -33,8 +33,8 @@ impl Undecided<'_> {
             // The largest word is never skipped, so lanes without a key do not count as skipping.
             let mut words = [u64::MAX; LANES];
             words.iter_mut().zip(keys).for_each(|(new, key)| *new = word(self.hashes.halves(*key as usize), number));
-            if !first_digits(self.level, &words, self.scheme.draws(), positions, rest) {
-                let skipping = words.iter().zip(keys).filter(|(word, _)| self.scheme.draws().skips(**word));
+            if !first_digits(self.level, &words, self.scheme.bits(), self.scheme.draws().tuples, positions, rest) {
+                let skipping = words.iter().zip(keys).filter(|(word, _)| self.scheme.draws().tuples.skips(**word));
                 skipping.for_each(|(_, key)| mark(&mut self.skipping, *key as usize, true));
             }
         }

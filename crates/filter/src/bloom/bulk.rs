@@ -7,6 +7,9 @@ use crate::hash::{KeyHash, KeyHasher};
 use crate::key::Key;
 use crate::scheme::{Batches, Doing, Scheme};
 
+const ASKING: Doing = Doing { inserts: false, shared: false };
+const INSERTING: Doing = Doing { inserts: true, shared: false };
+
 impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
     /// Inserts keys and reports which of them were certainly new. The filter and the answers are
     /// exactly the same as after a call of [`insert`](Self::insert) for each key in order. In
@@ -21,19 +24,18 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
     /// # Ok::<(), truebloom::BuildError>(())
     /// ```
     pub fn insert_all<I: IntoIterator<Item: Key>>(&mut self, keys: I) -> Answers {
-        let keys = keys.into_iter();
-        if S::Batches::are_few(&self.head.scheme, &keys, Doing::Inserting) {
-            return keys.map(|key| self.insert(&key)).collect();
-        }
-        let (hasher, insert) = self.inserting();
-        bulk::answers(bulk::hashing(hasher, keys), insert)
+        let single = |filter: &mut &mut Self, key| filter.insert(&key);
+        bulk::answers_or_singly(self.few(INSERTING), self, keys.into_iter(), single, |filter, keys| {
+            let (hasher, insert) = filter.inserting();
+            bulk::answers(bulk::hashing(hasher, keys), insert)
+        })
     }
 
     /// Like [`insert_all`](Self::insert_all), but calls `is_new` with the answer for each key, in
     /// order, instead of returning all answers.
     pub fn insert_each<I: IntoIterator<Item: Key>>(&mut self, keys: I, mut is_new: impl FnMut(bool)) {
         let keys = keys.into_iter();
-        if S::Batches::are_few(&self.head.scheme, &keys, Doing::Inserting) {
+        if bulk::are_few(self.few(INSERTING), &keys) {
             return keys.for_each(|key| is_new(self.insert(&key)));
         }
         let (hasher, insert) = self.inserting();
@@ -42,10 +44,9 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
 
     /// Like [`insert_all`](Self::insert_all), for keys that are already hashed.
     pub fn insert_all_hashes(&mut self, hashes: &[KeyHash]) -> Answers {
-        if S::Batches::are_few(&self.head.scheme, &hashes.iter(), Doing::Inserting) {
-            return hashes.iter().map(|hash| self.insert_hash(*hash)).collect();
-        }
-        bulk::answers(bulk::hashed(hashes), self.inserting().1)
+        let single = |filter: &mut &mut Self, hash: &KeyHash| filter.insert_hash(*hash);
+        let batch = |filter: &mut Self, _| bulk::answers(bulk::hashed(hashes), filter.inserting().1);
+        bulk::answers_or_singly(self.few(INSERTING), self, hashes.iter(), single, batch)
     }
 
     /// The hasher, and a function that inserts a batch.
@@ -76,18 +77,20 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
     /// # Ok::<(), truebloom::BuildError>(())
     /// ```
     pub fn contains_all<I: IntoIterator<Item: Key>>(&self, keys: I) -> Answers {
-        let keys = keys.into_iter();
-        if S::Batches::are_few(&self.head.scheme, &keys, Doing::Asking) {
-            return keys.map(|key| self.contains(&key)).collect();
-        }
-        bulk::answers(bulk::hashing(&self.head.hasher, keys), asking(&self.head.scheme, &self.storage))
+        bulk::answers_or_singly(
+            self.few(ASKING),
+            self,
+            keys.into_iter(),
+            |filter, key| filter.contains(&key),
+            |filter, keys| bulk::answers(bulk::hashing(&filter.head.hasher, keys), asking(&filter.head.scheme, &filter.storage)),
+        )
     }
 
     /// Like [`contains_all`](Self::contains_all), but calls a function with the answer for each
     /// key, in order, instead of returning all answers.
     pub fn contains_each<I: IntoIterator<Item: Key>>(&self, keys: I, mut is_contained: impl FnMut(bool)) {
         let keys = keys.into_iter();
-        if S::Batches::are_few(&self.head.scheme, &keys, Doing::Asking) {
+        if bulk::are_few(self.few(ASKING), &keys) {
             return keys.for_each(|key| is_contained(self.contains(&key)));
         }
         let (next, ask) = (bulk::hashing(&self.head.hasher, keys), asking(&self.head.scheme, &self.storage));
@@ -96,10 +99,13 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
 
     /// Like [`contains_all`](Self::contains_all), for keys that are already hashed.
     pub fn contains_all_hashes(&self, hashes: &[KeyHash]) -> Answers {
-        if S::Batches::are_few(&self.head.scheme, &hashes.iter(), Doing::Asking) {
-            return hashes.iter().map(|hash| self.contains_hash(*hash)).collect();
-        }
-        bulk::answers(bulk::hashed(hashes), asking(&self.head.scheme, &self.storage))
+        let batch = |filter: &Self, _| bulk::answers(bulk::hashed(hashes), asking(&filter.head.scheme, &filter.storage));
+        bulk::answers_or_singly(self.few(ASKING), self, hashes.iter(), |filter, hash| filter.contains_hash(*hash), batch)
+    }
+
+    /// See [`Batches::few`].
+    fn few(&self, doing: Doing) -> usize {
+        S::Batches::few(&self.head.scheme, doing)
     }
 
     /// A function that counts how many keys of a slice are contained; any thread can call it.

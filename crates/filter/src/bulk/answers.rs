@@ -121,7 +121,7 @@ impl Index<usize> for Answers {
     /// # Panics
     /// Panics if the index is not below the number of keys.
     fn index(&self, key: usize) -> &bool {
-        assert!(key < self.len, "there are {} answers, but none for the key at index {key}", self.len);
+        assert!(key < self.len, "the number of answers is {}, but the index of the key is {key}", self.len);
         if answer(&self.words, key) { &true } else { &false }
     }
 }
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "there are 1 answers, but none for the key at index 1")]
+    #[should_panic(expected = "the number of answers is 1, but the index of the key is 1")]
     fn beyond_the_last_is_none() {
         let _ = Answers { words: vec![1], len: 1 }[1];
     }

@@ -1,6 +1,6 @@
 //! The stream of numbers from which the rows of a sketch draw their positions.
 
-use crate::arch::Draws;
+use crate::arch::Below;
 use crate::error::BuildError;
 use crate::hash::KeyHash;
 use crate::scheme::WordStream;
@@ -15,8 +15,7 @@ pub(super) const WALK: u16 = 13;
 /// for the unhashed numbers that pairwise independent rows accept.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Walk {
-    /// How a number is drawn: one per word, below the width.
-    draws: Draws,
+    below_width: Below,
     count: u32,
 }
 
@@ -27,18 +26,18 @@ impl Walk {
         crate::scheme::check_probes(count)?;
         // This checks the width, so that the remainder below does not divide by zero.
         law::Standard::new(width, count)?;
-        Ok(Walk { draws: Draws::new(width, 1), count })
+        Ok(Walk { below_width: Below::new(width), count })
     }
 
     #[inline]
     pub(super) fn width(&self) -> u64 {
-        self.draws.bits
+        self.below_width.bound
     }
 
     /// The numbers for a key.
     #[inline]
     pub(super) fn numbers(&self, hash: KeyHash) -> impl Iterator<Item = u64> + use<> {
-        let (Walk { draws, count }, mut words) = (*self, WordStream::new(hash));
-        (0..count).map(move |_| draws.draw(&mut words))
+        let (Walk { below_width, count }, mut words) = (*self, WordStream::new(hash));
+        (0..count).map(move |_| below_width.draw(&mut words))
     }
 }

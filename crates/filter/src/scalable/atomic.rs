@@ -92,10 +92,10 @@ impl AtomicScalableFilter {
 
     /// Inserts a key; returns true if this call set any of its bits.
     ///
-    /// # Panics
-    /// This method never panics. If the memory for a new layer cannot be allocated, the method
-    /// aborts the process, as the collections of the standard library do. To get an error in this
-    /// case, use [`try_insert_hash`](Self::try_insert_hash).
+    /// # Aborts
+    /// If the memory for a new layer cannot be allocated, the method aborts the process, as the
+    /// collections of the standard library do. To get an error in this case, use
+    /// [`try_insert_hash`](Self::try_insert_hash).
     pub fn insert<K: Key + ?Sized>(&self, key: &K) -> bool {
         super::keys::or_abort(self.try_insert_hash(self.hash(key)))
     }

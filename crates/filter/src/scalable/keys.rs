@@ -126,10 +126,10 @@ impl ScalableFilter {
     /// Inserts a key; returns true if it was certainly new. False means that all bits of the key
     /// were already set in one layer: the key is a repeat or a false positive.
     ///
-    /// # Panics
-    /// This method never panics. If the memory for a new layer cannot be allocated, the method
-    /// aborts the process, as the collections of the standard library do. To get an error in this
-    /// case, use [`try_insert_hash`](Self::try_insert_hash).
+    /// # Aborts
+    /// If the memory for a new layer cannot be allocated, the method aborts the process, as the
+    /// collections of the standard library do. To get an error in this case, use
+    /// [`try_insert_hash`](Self::try_insert_hash).
     #[inline]
     pub fn insert<Q: Key + ?Sized>(&mut self, key: &Q) -> bool {
         self.insert_hash(self.hash(key))

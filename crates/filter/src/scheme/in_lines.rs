@@ -1,7 +1,7 @@
 //! Scheme 12, the blocked layout: a key has k independent positions in one line.
 
 use super::{Scheme, SchemeId, WordStream, digit};
-use crate::arch::{self, Draws, LINE_BITS, Level, Line, PROBES_A_WORD};
+use crate::arch::{self, Below, LINE_BITS, Level, Line, PROBES_A_WORD};
 use crate::error::BuildError;
 use crate::hash::KeyHash;
 use crate::word::Word;
@@ -19,8 +19,8 @@ use truebloom_math::{BLOCK_PROBES, Law, law};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InLines {
     pub(crate) law: law::Blocked,
-    /// How the line is drawn: one number per word, below the number of lines.
-    draws: Draws,
+    /// How the line is drawn: below the number of lines.
+    draws: Below,
     probes: u32,
 }
 
@@ -35,7 +35,7 @@ impl Scheme for InLines {
         }
         // This checks the bits, so that the remainder below does not divide by zero.
         let law = law::Blocked::new(bits, LINE_BITS, law::InBlock::Independent, probes)?;
-        Ok(InLines { law, draws: Draws::new(bits / LINE_BITS, 1), probes })
+        Ok(InLines { law, draws: Below::new(bits / LINE_BITS), probes })
     }
 
     #[inline(always)]
@@ -69,12 +69,12 @@ impl Scheme for InLines {
 impl InLines {
     #[inline(always)]
     pub(crate) fn lines(&self) -> u64 {
-        self.draws.bits
+        self.draws.bound
     }
 
     #[inline(always)]
-    pub(crate) fn draws(&self) -> &Draws {
-        &self.draws
+    pub(crate) fn draws(&self) -> Below {
+        self.draws
     }
 
     /// The number of words that give a key's positions.
@@ -95,7 +95,7 @@ impl InLines {
     #[inline(always)]
     pub(crate) fn line_and_word(&self, hash: KeyHash) -> (u64, u64) {
         let (line, rest) = digit(hash.h1, self.lines());
-        if rest < self.draws.threshold { self.line_and_word_in_order(hash) } else { (line, hash.h2) }
+        if self.draws.skips_after(rest) { self.line_and_word_in_order(hash) } else { (line, hash.h2) }
     }
 
     #[cold]

@@ -122,33 +122,22 @@ pub trait Storage<S, K: Backing>: Sized + Send + Sync {
 
 /// Whether a batch looks up its keys or inserts them, and whether other threads may change the
 /// words meanwhile.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Doing {
-    /// The keys are looked up.
-    Asking,
-    /// The keys are inserted.
-    Inserting,
-    /// The keys are looked up in shared words.
-    AskingShared,
-    /// The keys are inserted into shared words.
-    InsertingShared,
+#[derive(Clone, Copy, Debug)]
+pub struct Doing {
+    pub(crate) inserts: bool,
+    pub(crate) shared: bool,
 }
 
-/// Batched operations for scheme `S`. The results are the same as for single keys, but the memory
-/// of later keys is prefetched. An implementation keeps state from one batch to the next.
+/// Batched operations for scheme `S`. The results are the same as for single keys. An
+/// implementation may prefetch for later keys, and keeps state from one batch to the next.
 pub trait Batches<S: Placed> {
     /// The state before the first batch.
     fn new(scheme: &S) -> Self;
 
-    /// Up to this number of keys, it is faster to process them one by one, because starting a batch
-    /// takes as long as some dozens of keys. `bench/src/begin` measures the limits.
+    /// Up to this number of keys, it is faster to process them by single calls, because starting a
+    /// batch takes time: as long as 4 to 512 keys. The limit is `usize::MAX` if a batch is never
+    /// faster. `bench/src/begin` measures the limits.
     fn few(scheme: &S, doing: Doing) -> usize;
-
-    /// Whether an iterator promises so [few](Self::few) keys that a batch is slower. Without an
-    /// upper bound on its length, a batch is used unless it is never faster.
-    fn are_few(scheme: &S, keys: &impl Iterator, doing: Doing) -> bool {
-        keys.size_hint().1.unwrap_or(usize::MAX) <= Self::few(scheme, doing)
-    }
 
     /// Reports which keys of a batch are contained, and prefetches for the next batch.
     fn contains<K: Backing>(&mut self, scheme: &S, storage: &S::Storage<K>, batch: Batch<'_>) -> BatchAnswers;

@@ -165,8 +165,9 @@ impl Standard {
             (position, rest) = digit(rest, self.draws.bits);
             all &= has(position);
         }
-        // After all digits, the remainder is the product that `skips` computes.
-        Looked { all, skips: if A == 0 { self.draws.skips(word) } else { rest < self.draws.threshold } }
+        // After all digits, the product of the word and the number of tuples remains.
+        let tuples = &self.draws.tuples;
+        Looked { all, skips: if A == 0 { tuples.skips(word) } else { tuples.skips_after(rest) } }
     }
 
     /// Like [`all_by`](Self::all_by), for filters with few bits. This function is separate, because
@@ -205,7 +206,7 @@ impl Standard {
     /// of positions. If the word must be skipped, `take` is not called, and the result is true.
     #[inline(always)]
     fn give<const A: u32>(&self, word: u64, digits: u32, take: &mut impl FnMut(u64)) -> bool {
-        let (skips, mut rest) = (self.draws.skips(word), word);
+        let (skips, mut rest) = (self.draws.tuples.skips(word), word);
         if !skips {
             for _ in 0..if A == 0 { digits } else { A } {
                 let position;
@@ -259,7 +260,7 @@ impl Iterator for Positions {
     fn next(&mut self) -> Option<u64> {
         self.left = self.left.checked_sub(1)?;
         if self.in_word == 0 {
-            (self.word, self.in_word) = (self.draws.next(&mut self.words), self.draws.a_word);
+            (self.word, self.in_word) = (self.draws.tuples.next_word(&mut self.words), self.draws.a_word);
         }
         self.in_word -= 1;
         let position;
@@ -278,6 +279,7 @@ impl ExactSizeIterator for Positions {}
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::arch::Below;
     use core::cell::RefCell;
     use truebloom_math::mix;
 
@@ -288,7 +290,7 @@ mod tests {
         let hash = KeyHash::from_uniform_bits(0x0123_4567_89ab_cdef_u128);
         let mut words = WordStream::new(hash);
         let expected = (0..65).map(|_| words.next()).last().map(|word| digit(word, 1000).0);
-        let draws = Draws { bits: 1000, probes: 1, a_word: 1, tuples: 1000, threshold: u64::MAX };
+        let draws = Draws { bits: 1000, probes: 1, a_word: 1, tuples: Below { bound: 1000, threshold: u64::MAX } };
         let mut positions = Positions { words: WordStream::new(hash), draws, word: 0, in_word: 0, left: 1 };
         assert_eq!(positions.next(), expected);
         assert_eq!(positions.words, words);
@@ -298,7 +300,8 @@ mod tests {
     fn thresholds_are_two_to_the_64_modulo_the_tuples() {
         for bits in [1, 2, 3, 7, 1000, 1 << 29, (1 << 29) + 1, 1 << 32, (1 << 32) + 1, 3 << 60, (1 << 62) - 1, 1 << 62] {
             for probes in [1, 2, 3, 7, 100] {
-                let Draws { a_word, tuples, threshold, .. } = *Standard::new(bits, probes).expect("in range").draws();
+                let Draws { a_word, tuples: Below { bound: tuples, threshold }, .. } =
+                    *Standard::new(bits, probes).expect("in range").draws();
                 assert_eq!(u128::from(tuples), u128::from(bits).pow(a_word));
                 assert_eq!(u128::from(threshold), (1u128 << 64) % u128::from(tuples));
                 assert!(a_word == 1 || tuples <= 1 << 52);
@@ -371,7 +374,7 @@ mod tests {
             let third = mix(h1 ^ h2.rotate_left(32));
             let found: Vec<u64> = scheme.positions(KeyHash { h1, h2 }).collect();
             let tuple = |word: u64| ((u128::from(word) * u128::from(bits * bits)) >> 64) as u64;
-            assert!(![h1, h2, third].iter().any(|word| scheme.draws().skips(*word)), "another hash is needed");
+            assert!(![h1, h2, third].iter().any(|word| scheme.draws().tuples.skips(*word)), "another hash is needed");
             let expected: Vec<u64> =
                 [h1, h2, third].into_iter().flat_map(|word| [tuple(word) / bits, tuple(word) % bits]).take(5).collect();
             assert_eq!(found, expected);

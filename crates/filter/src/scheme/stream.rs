@@ -1,6 +1,6 @@
 //! The stream of words into which a hash is expanded, and uniform numbers drawn from this stream.
 
-use crate::arch::Draws;
+use crate::arch::Below;
 use crate::hash::KeyHash;
 use truebloom_math::mix;
 
@@ -11,10 +11,10 @@ pub(crate) fn digit(word: u64, base: u64) -> (u64, u64) {
     ((product >> 64) as u64, product as u64)
 }
 
-impl Draws {
+impl Below {
     /// The next word that is not skipped.
     #[inline(always)]
-    pub(super) fn next(&self, words: &mut WordStream) -> u64 {
+    pub(super) fn next_word(&self, words: &mut WordStream) -> u64 {
         let mut word = words.next();
         if self.skips(word) {
             (word, *words) = skip(*words, |word| self.skips(word));
@@ -22,14 +22,13 @@ impl Draws {
         word
     }
 
-    /// A number below `bits` from a word of its own; exactly uniform if the words are. There must
-    /// be one number per word.
+    /// A number below the bound; exactly uniform if the words are.
     #[inline(always)]
     pub(crate) fn draw(&self, words: &mut WordStream) -> u64 {
-        let (mut number, rest) = digit(words.next(), self.bits);
-        // What remains is the product that `skips` computes. This is Lemire's rejection: every
-        // number results from equally many of the words that are not skipped.
-        if rest < self.threshold {
+        let (mut number, rest) = digit(words.next(), self.bound);
+        // This is Lemire's rejection: every number results from equally many of the words that are
+        // not skipped.
+        if self.skips_after(rest) {
             (number, *words) = self.draw_after_skip(*words);
         }
         number
@@ -38,7 +37,7 @@ impl Draws {
     #[cold]
     fn draw_after_skip(self, words: WordStream) -> (u64, WordStream) {
         let (word, words) = skip(words, |word| self.skips(word));
-        (digit(word, self.bits).0, words)
+        (digit(word, self.bound).0, words)
     }
 }
 
@@ -137,17 +136,17 @@ impl WordStream {
     }
 
     /// A number below `bound` (1 to 2^62), exactly uniform if the words are. Use this method for
-    /// bounds that change from draw to draw; for a fixed bound, make [`Draws`] once and use
-    /// [`Draws::draw`].
+    /// bounds that change from draw to draw; for a fixed bound, make [`Below`] once and use
+    /// [`Below::draw`].
     #[inline]
     pub(super) fn below(&mut self, bound: u64) -> u64 {
         let (mut number, rest) = digit(self.next(), bound);
         // Computing the threshold takes a division. The threshold is below the bound, so it is
         // computed only if the remainder is below the bound, too.
         if rest < bound {
-            let draws = Draws::new(bound, 1);
-            if rest < draws.threshold {
-                (number, *self) = draws.draw_after_skip(*self);
+            let below = Below::new(bound);
+            if below.skips_after(rest) {
+                (number, *self) = below.draw_after_skip(*self);
             }
         }
         number

@@ -173,9 +173,11 @@ impl Plan {
     /// given number, divided by the number of bits of a standard filter for the items and the rate
     /// of this plan. The second ratio is the number of bits of a blocked filter for the items and
     /// the rate of `standard`, divided by the given number. The result is the larger ratio, or
-    /// `None` if one of these two filters cannot be planned.
+    /// `None` if one of these two filters cannot be planned. Neither filter is one of the two
+    /// plans, because those hold different numbers of items. So both filters are planned in this
+    /// call, which takes as long as [`Plan::new`] for a blocked filter: some tens of milliseconds.
     #[must_use]
-    pub fn times_bits(&self, standard: &Plan) -> Option<f64> {
+    pub fn bits_ratio(&self, standard: &Plan) -> Option<f64> {
         let _work = work::begin();
         let (bits, asked) = match self.target.ask() {
             Ok(Ask::MostItems { bits, .. }) => (bits, self.rate),
@@ -201,11 +203,11 @@ impl Plan {
         self.guarantee.map_or(self.fpr.upper, |one| one.fpr.upper.max(self.fpr.upper))
     }
 
-    /// Returns whether this blocked plan is worth its memory: whether [`Plan::times_bits`] is at
+    /// Returns whether this blocked plan is worth its memory: whether [`Plan::bits_ratio`] is at
     /// most [`WORTH_TIMES`]. [`Layout::Auto`] uses this criterion.
     #[must_use]
     pub fn is_worth_it(&self, standard: &Plan) -> bool {
-        self.times_bits(standard).is_some_and(|times| times <= WORTH_TIMES)
+        self.bits_ratio(standard).is_some_and(|times| times <= WORTH_TIMES)
     }
 
     /// Creates the plan for a size that was found before, and proves its rates again. Returns an

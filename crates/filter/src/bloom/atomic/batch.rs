@@ -5,7 +5,10 @@ use crate::bits::AtomicBits;
 use crate::bulk::{self, Answers, Batch, Hashes};
 use crate::hash::{KeyHash, KeyHasher};
 use crate::key::Key;
-use crate::scheme::{Batches as _, Doing, Scheme};
+use crate::scheme::{Batches, Doing, Scheme};
+
+const ASKING: Doing = Doing { inserts: false, shared: true };
+const INSERTING: Doing = Doing { inserts: true, shared: true };
 
 impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
     /// Inserts keys in order, and reports which of them were new. For each key, the answer is the
@@ -21,37 +24,32 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
     /// # Ok::<(), truebloom::BuildError>(())
     /// ```
     pub fn insert_all<I: IntoIterator<Item: Key>>(&self, keys: I) -> Answers {
-        let keys = keys.into_iter();
-        if S::Batches::are_few(self.scheme(), &keys, Doing::InsertingShared) {
-            return keys.map(|key| self.insert(&key)).collect();
-        }
-        self.insertions(bulk::hashing(self.hasher(), keys))
+        let batch = |filter: &Self, keys| filter.insertions(bulk::hashing(filter.hasher(), keys));
+        bulk::answers_or_singly(self.few(INSERTING), self, keys.into_iter(), |filter, key| filter.insert(&key), batch)
     }
 
     /// Like [`insert_all`](Self::insert_all), for keys that are already hashed.
     pub fn insert_all_hashes(&self, hashes: &[KeyHash]) -> Answers {
-        if S::Batches::are_few(self.scheme(), &hashes.iter(), Doing::InsertingShared) {
-            return hashes.iter().map(|hash| self.insert_hash(*hash)).collect();
-        }
-        self.insertions(bulk::hashed(hashes))
+        let batch = |filter: &Self, _| filter.insertions(bulk::hashed(hashes));
+        bulk::answers_or_singly(self.few(INSERTING), self, hashes.iter(), |filter, hash| filter.insert_hash(*hash), batch)
     }
 
     /// Reports which of the keys are contained. For each key, the answer is the result of
     /// [`contains`](Self::contains).
     pub fn contains_all<I: IntoIterator<Item: Key>>(&self, keys: I) -> Answers {
-        let keys = keys.into_iter();
-        if S::Batches::are_few(self.scheme(), &keys, Doing::AskingShared) {
-            return keys.map(|key| self.contains(&key)).collect();
-        }
-        self.queries(bulk::hashing(self.hasher(), keys))
+        let batch = |filter: &Self, keys| filter.queries(bulk::hashing(filter.hasher(), keys));
+        bulk::answers_or_singly(self.few(ASKING), self, keys.into_iter(), |filter, key| filter.contains(&key), batch)
     }
 
     /// Like [`contains_all`](Self::contains_all), for keys that are already hashed.
     pub fn contains_all_hashes(&self, hashes: &[KeyHash]) -> Answers {
-        if S::Batches::are_few(self.scheme(), &hashes.iter(), Doing::AskingShared) {
-            return hashes.iter().map(|hash| self.contains_hash(*hash)).collect();
-        }
-        self.queries(bulk::hashed(hashes))
+        let batch = |filter: &Self, _| filter.queries(bulk::hashed(hashes));
+        bulk::answers_or_singly(self.few(ASKING), self, hashes.iter(), |filter, hash| filter.contains_hash(*hash), batch)
+    }
+
+    /// See [`Batches::few`].
+    fn few(&self, doing: Doing) -> usize {
+        S::Batches::few(self.scheme(), doing)
     }
 
     /// Inserts keys batch after batch. All keys of a batch are counted before the first is

@@ -28,17 +28,17 @@ impl BlockedSized {
     /// are counted per cycle. If the numbers of items are known only as brackets, the result is the
     /// largest possible ratio.
     #[must_use]
-    pub fn times_bits(&self, standard: &SizedDesign) -> f64 {
+    pub fn bits_ratio(&self, standard: &SizedDesign) -> f64 {
         let (items, others) = (self.run.items_per_cycle.lower, standard.run.items_per_cycle.upper);
         self.design.bits() as f64 / items / (standard.design.total_bits() as f64 / others)
     }
 
-    /// Returns whether the design is worth its memory: whether [`times_bits`](Self::times_bits) is
+    /// Returns whether the design is worth its memory: whether [`bits_ratio`](Self::bits_ratio) is
     /// at most [`WORTH_TIMES`]. The command `truebloom plan --recycling --layout auto` uses this
     /// criterion.
     #[must_use]
     pub fn is_worth_it(&self, standard: &SizedDesign) -> bool {
-        self.times_bits(standard) <= WORTH_TIMES
+        self.bits_ratio(standard) <= WORTH_TIMES
     }
 }
 
