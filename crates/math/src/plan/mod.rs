@@ -241,7 +241,7 @@ mod tests {
     fn given_sizes_compare_by_the_rates_that_they_have() {
         let times = |target: &Target| {
             let blocked = Plan::new(&Target { layout: Layout::Lines, ..target.clone() }).expect("in range");
-            blocked.times_bits(&Plan::new(target).expect("in range")).expect("both can be planned")
+            blocked.bits_ratio(&Plan::new(target).expect("in range")).expect("both can be planned")
         };
         let given = Target::new().items(50_000).bits(600_064);
         let asked = given.clone().rate("1%".parse().expect("a rate"));
