@@ -106,7 +106,13 @@ struct Asked {
 }
 
 /// The smallest ratio to the smallest design from which a design is not described.
-const FAR_TOO_LARGE: u64 = 1_000;
+const TIMES_THE_FEWEST: u64 = 1_000;
+
+/// Adds only the size of a design that is far too large.
+fn add_far_too_large(report: &mut Report, label: &str, bits: u64) {
+    let times = count(TIMES_THE_FEWEST);
+    report.line(label, format!("{}, at least {times} times as large as the smallest of these designs", size(bits)));
+}
 
 impl Asked {
     /// Why there is no design of this kind.
@@ -115,15 +121,9 @@ impl Asked {
         format!("none: no {kind} {size} can keep this rate")
     }
 
-    /// Adds only the size of a design that is so large that nobody would use it. Returns whether
-    /// the design is that large.
-    fn is_far_too_large(&self, report: &mut Report, label: &str, bits: u64) -> bool {
-        let is_far = bits / FAR_TOO_LARGE >= self.fewest;
-        if is_far {
-            report
-                .line(label, format!("{}, at least {} times as large as the smallest of these designs", size(bits), count(FAR_TOO_LARGE)));
-        }
-        is_far
+    /// Whether a design is so large that nobody would use it.
+    fn is_far_too_large(&self, bits: u64) -> bool {
+        bits / TIMES_THE_FEWEST >= self.fewest
     }
 }
 
@@ -186,7 +186,8 @@ fn add_today(report: &mut Report, today: Option<&Today>, asked: &Asked) {
     };
     let forgotten = asked.gap.map(|gap| gap.saturating_add(1).min(*items) as f64 / *items as f64);
     report.field("today", json!({ "bits": bits, "probes": probes, "items_per_cycle": items, "forgotten": forgotten }));
-    if asked.is_far_too_large(report, "usual", *bits) {
+    if asked.is_far_too_large(*bits) {
+        add_far_too_large(report, "usual", *bits);
         return;
     }
     report.line("usual", format!("{}: emptied after {}, {}", size(*bits), plural(*items, "item"), plural((*probes).into(), "probe")));
@@ -227,7 +228,8 @@ fn add_design(
         fields.insert(field.to_owned(), value);
     }
     report.field(name, fields);
-    if asked.is_far_too_large(report, label, design.total_bits()) {
+    if asked.is_far_too_large(design.total_bits()) {
+        add_far_too_large(report, label, design.total_bits());
         return Ok(());
     }
     let items = plural(run.items_per_cycle.value.round() as u64, "item");
