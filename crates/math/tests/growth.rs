@@ -98,6 +98,34 @@ fn the_memory_keeps_the_ratio() {
     }
 }
 
+/// Tests how far real layers can exceed `ratio`, compared with plans for the mean and with
+/// guaranteed plans: by at most 10% with a first layer of 64 items, and by at most 0.6% from 1,000
+/// items on, as the documentation says.
+#[test]
+fn the_ratio_is_about_the_largest() {
+    let mut most = [0.0f64; 2];
+    for first in [64, 100, 1_000, 10_000] {
+        for text in ["50%", "10%", "1%", "0.1%", "1e-6"] {
+            let growth = Growth::new(rate(text), first).expect("in range");
+            let layers = layers_for(&growth, 1_000_000 * first);
+            let (mut items, mut bits) = (layers[0].items, layers[0].layer.bits());
+            for layer in &layers[1..] {
+                bits += layer.layer.bits();
+                let target = Target::new().items(items).rate(rate(text));
+                for target in [target.clone(), target.mean()] {
+                    let excess = bits as f64 / Plan::new(&target).expect("a plan").bits as f64 / growth.ratio() - 1.0;
+                    let most = &mut most[usize::from(first >= 1_000)];
+                    *most = most.max(excess);
+                }
+                items += layer.items;
+            }
+        }
+    }
+    let [small, usual] = most;
+    assert!(small > 0.05 && small <= 0.1, "{small}");
+    assert!(usual > 0.001 && usual <= 0.006, "{usual}");
+}
+
 #[test]
 fn what_cannot_be_is_refused() {
     assert!(Growth::new(rate("1e-14"), 1_000).is_err());

@@ -22,7 +22,7 @@ Examples:
   truebloom create -n 10M -p 0.1% seen.tbl --csv --column email users.csv
   truebloom create -n 10M -p 0.1% -j 4 seen.tbl urls.txt
   truebloom create -p 1e-6 seen.tbl urls.txt           counts the lines first
-  zcat *.gz | truebloom create -p 0.1% seen.tbl        one pass; at most 3.2 times the memory
+  zcat *.gz | truebloom create -p 0.1% seen.tbl        one pass; about 3.2 times the memory, or less
   truebloom create -p 0.1% --grow seen.tbl urls.txt    the same for files
   truebloom create -n 10M -p 1% --layout auto seen.tbl urls.txt
   truebloom create -n 10M -p 1% --empty seen.tbl       to fill later

@@ -87,7 +87,7 @@ pub(crate) fn add_growth(report: &mut Report, growth: &Growth) {
         .line(
             "memory",
             format!(
-                "from {1} items on, at most {0} times that of a filter planned for the right number of items",
+                "from {1} items on, at most about {0} times that of a filter planned for the right number of items",
                 growth.ratio(),
                 count(growth.first())
             ),

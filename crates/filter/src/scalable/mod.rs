@@ -47,7 +47,7 @@ use truebloom_math::{Growth, Law, Rate};
 /// random.
 ///
 /// # What it costs
-/// Memory: once the first layer is full, the filter takes at most [`Growth::ratio`] times the
+/// Memory: once the first layer is full, the filter takes at most about [`Growth::ratio`] times the
 /// memory of a filter planned for the right number of keys. This ratio is 3.2 at a rate of 0.1%,
 /// and 3.7 at 1%. The ratio is highest just after a layer is opened. When the layer is full, the
 /// ratio is half as high; on average, it is 0.7 of the maximum. Time: a key that the filter does
