@@ -118,7 +118,7 @@ impl Asked {
     /// Why there is no design of this kind.
     fn none(&self, kind: &str) -> String {
         let size = if self.is_sized { "of the given size" } else { "of at most 2^62 bits" };
-        format!("none: no {kind} {size} can keep this rate")
+        format!("none: no {kind} {size} is proven to keep this rate")
     }
 
     /// Whether a design is so large that nobody would use it.
