@@ -14,7 +14,7 @@ pub struct Packed<'a, W>(PhantomData<&'a W>);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CheckedMember<'a, W>(PhantomData<&'a W>);
 
-/// The record of a member of a pack, followed by its bits.
+/// One member of a pack: its record, and then its bits.
 #[derive(Clone, Copy)]
 pub struct Record<'a, W>(&'a [W]);
 

@@ -81,9 +81,9 @@ use truebloom_math::{Error, Rate};
 ///
 /// # Sizes
 /// [`for_items`](RecyclingFilter::for_items) sizes one phase. For other designs, the functions of
-/// [`truebloom_math::recycling`] find the size, and [`Policy::from`] makes the policy. The filter
-/// in this example remembers the keys of an hour, as long as at most a million distinct keys come
-/// in an hour. The filter reports a new key as seen with a probability of at most 0.1%, whatever
+/// [`truebloom_math::recycling`] find the size, and [`Policy::from`] makes the policy. If at
+/// most a million distinct keys come in an hour, the filter in this example remembers the keys of
+/// the last hour. The filter reports a new key as seen with a probability of at most 0.1%, whatever
 /// keys came before:
 ///
 /// ```

@@ -84,10 +84,10 @@ impl Fpr {
     /// The rate of a full filter.
     pub const ONE: Fpr = Fpr { value: 1.0, lower: 1.0, upper: 1.0, ln: 0.0, ln_lower: 0.0, ln_upper: 0.0, method: Method::Exact };
 
-    /// Adds an unknown amount to the rate, for example the probability of equal hashes. The amount
-    /// is between 0 and `extra`. The upper ends grow by `extra`, rounded up, and the lower ends
-    /// stay. If `extra` changes the upper end by more than a rounding error, an exact bracket
-    /// becomes a [`Method::Bound`], and its value becomes the upper end.
+    /// Adds an amount of which only an upper bound, `extra`, is known. For example, the amount may
+    /// be the probability of equal hashes. The upper ends grow by `extra`, rounded up, and the
+    /// lower ends stay. If `extra` changes the upper end by more than a rounding error, an exact
+    /// bracket becomes a [`Method::Bound`], and its value becomes the upper end.
     ///
     /// ```
     /// use truebloom_math::Variant;

@@ -38,8 +38,8 @@ pub struct Pmf {
     /// An upper bound on the total probability of all numbers that are not listed.
     pub left_out: f64,
     /// The method by which the probabilities were computed. [`Method::Exact`] means a recurrence of
-    /// positive terms whose rounding errors are counted. [`Method::Validated`] means contour
-    /// integrals.
+    /// positive terms, with bounds that include its rounding errors. [`Method::Validated`] means
+    /// contour integrals.
     pub method: Method,
 }
 

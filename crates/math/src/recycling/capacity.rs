@@ -32,7 +32,7 @@ pub struct SizedDesign {
 /// increases with sigma. Therefore the best sigma for a given number of probes is found by
 /// bisection. The increase is proven in all cases except one: if the item that ended a cycle is
 /// inserted into the emptied filter at the same positions, the increase is only observed. In this
-/// case, the search tries every sigma for up to 64 bits.
+/// case, if the filter has at most 64 bits, the search tries every sigma.
 ///
 /// Each decision compares the bracket of the rate with the exact value of the requested rate. The
 /// precision is that of double-double arithmetic (pairs of `f64`). If this precision is too low for

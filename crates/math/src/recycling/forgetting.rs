@@ -107,7 +107,7 @@ impl Forgetting {
     /// The probability is normally computed from the distribution of the cycle length, with an
     /// absolute error below 1e-10 (`Validated`). If computing that distribution takes too long, the
     /// mean and the variance of the cycle length give a bracket: `max(c - mean, 0) <= E[(c - N)^+]
-    /// <= (sqrt(variance + (c - mean)^2) + c - mean) / 2` (Scarf). The value inside this bracket is
+    /// <= (sqrt(variance + (c - mean)^2) + c - mean) / 2` (Scarf). Between these ends, the value is
     /// the normal approximation. The relative width of the bracket is about the standard deviation
     /// divided by the mean. The method of this bracket, too, is `Validated`, because the bracket
     /// uses the variance in the limit of large filters. The error of this limit is not proven.

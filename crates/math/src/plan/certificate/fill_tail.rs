@@ -18,7 +18,8 @@ use crate::{Error, Fill, Law, Result, law::Standard};
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct OneFilter {
-    /// The proven probability: the claimed one, or the largest one that a [`TailBound`] proves.
+    /// The probability that is proven. If the claim names a probability, it is that one; otherwise
+    /// it is the largest that a [`TailBound`] proves.
     pub confidence: f64,
     /// The largest number of set bits at which the rate, plus the bound on equal hashes, is at most
     /// the requested rate.
