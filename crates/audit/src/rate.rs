@@ -5,9 +5,9 @@ use crate::{Arithmetic, Profile, Size};
 use truebloom_math::occupancy::Occupancy;
 use truebloom_math::{Error, Fpr, Method, Rate, Result, Variant};
 
-/// Returns the expected rate of a library's filter, computed by a formula for its arithmetic.
-/// Returns `None` if there is no such formula; [`simulate`](fn@crate::simulate) then estimates the
-/// rate.
+/// Returns the expected rate of a library's filter, by a formula for the positions that the library
+/// computes. Returns `None` if there is no such formula; [`simulate`](fn@crate::simulate) then
+/// estimates the rate.
 ///
 /// * Slices selected by chunks of a digest: each position of a slice has one of two probabilities.
 ///   The rate of a slice is therefore a sum of two terms. The slices are independent. Only the hash

@@ -10,7 +10,8 @@ pub trait Lies<N>: Copy + PartialEq + 'static {
     fn of(number: N) -> Self;
 }
 
-/// A word of 64 bits in memory. An integer and its bytes both take eight bytes.
+/// A word of 64 bits in memory. The integer type and its byte array have the same size, eight
+/// bytes.
 pub trait Word: Lies<u64> + Send + Sync {}
 
 impl Word for u64 {}

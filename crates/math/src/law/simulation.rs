@@ -35,8 +35,9 @@ pub struct Simulation {
 }
 
 impl Simulation {
-    /// Simulates `filters` filters of `bits` bits. Each filter is filled with `items` keys and
-    /// queried with `each` other keys. The random words come from SplitMix64 with this `seed`.
+    /// Simulates `filters` filters of `bits` bits. Each filter is filled with `items` keys, and
+    /// then queried with `each` keys that were not inserted. The random words come from SplitMix64
+    /// with this `seed`.
     pub fn run(positions: &impl Positions, bits: u64, items: u64, filters: u64, each: u64, seed: u64) -> Simulation {
         let mut words = vec![0; bits.div_ceil(64) as usize];
         let hits: Vec<u64> = (0..filters).map(|number| hits(positions, &mut words, items, each, seed ^ mix(number + 1))).collect();

@@ -17,8 +17,9 @@ const MAX_ORDER: u32 = 1_000;
 const FAR_DIGITS: u64 = 8_000;
 
 impl Occupancy {
-    /// Returns the expected number of set bits, with a relative error below 1e-15. See Burns (44)
-    /// with its correction, Grandi (7) and (13). This takes microseconds at any size.
+    /// Returns the expected number of set bits, with a relative error below 1e-15. See Burns (44),
+    /// and Grandi (7) and (13). This takes microseconds at any
+    /// size.
     ///
     /// # Errors
     /// Fails if the moments would take too much work.

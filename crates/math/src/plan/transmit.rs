@@ -34,7 +34,8 @@ impl Plan {
     ///
     /// At a fixed rate, the bound decreases as the number of probes is reduced. For a filter that
     /// is half full, the bound is `1.44 n log2(1/p)`. With one probe and `n/p` bits, the bound is
-    /// `n (log2(1/p) + 1.44)` (Mitzenmacher 2002; the fill is from Burns, section 4.3).
+    /// `n (log2(1/p) + 1.44)` (Mitzenmacher 2002). The expected fill is from Burns,
+    /// section 4.3.
     ///
     /// # Errors
     /// Fails if computing the mean would take too much work, which happens only with hundreds of
