@@ -155,7 +155,7 @@ impl fmt::Display for Error {
             ),
             Error::EqualHashes { asked, bits, least } => write!(
                 f,
-                "a rate of {asked} is not proven for a filter of {} that forgets: equal 128-bit hashes may add up to {} to its rate; \
+                "a rate of {asked} is not proven for a filter of {} that forgets: equal 128-bit hashes may raise its rate by up to {}; \
                  choose a rate of at least {}, or a smaller filter",
                 size(Some(*bits)),
                 rounded_up(*least / 2.0),
