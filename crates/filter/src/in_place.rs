@@ -29,7 +29,7 @@ use std::path::{Path, PathBuf};
 ///
 /// | | keys inserted before the last [`sync`](Self::sync) | keys inserted later |
 /// |---|---|---|
-/// | the process was killed | contained | contained, if their insertion returned |
+/// | the process was killed (Unix) | contained | contained, if their insertion returned |
 /// | the system crashed, or the power failed | contained | may be lost |
 ///
 /// After a crash or a power cut, every method that opens files refuses this file, with an error

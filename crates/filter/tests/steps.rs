@@ -49,6 +49,7 @@ fn stopped() -> Option<libc::pid_t> {
     let mut status = 0;
     // SAFETY: `status` is a local variable. This program has only one child.
     let thread = unsafe { libc::waitpid(-1, &raw mut status, libc::__WALL) };
+    assert!(libc::WIFSTOPPED(status) || libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0, "the child failed: {status}");
     libc::WIFSTOPPED(status).then_some(thread)
 }
 
@@ -78,7 +79,14 @@ fn a_killed_process_leaves_a_whole_header() {
     for which in ["open", "sync", "close"] {
         BloomFilter::with_bits_and_probes(64, 1).expect("small").save(&path).expect("saved");
         let mut command = Command::new(std::env::current_exe().expect("this test"));
-        let child = Ended(command.args(["--test-threads", "1"]).env(FILE, &path).env(UPDATE, which).spawn().expect("started"));
+        let child = Ended(
+            command
+                .args(["--exact", "a_killed_process_leaves_a_whole_header", "--test-threads", "1"])
+                .env(FILE, &path)
+                .env(UPDATE, which)
+                .spawn()
+                .expect("started"),
+        );
         let headers = whole_headers(&path);
         drop(child);
         assert!(headers >= 2, "{which} wrote {headers} headers");

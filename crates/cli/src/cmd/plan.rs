@@ -326,7 +326,8 @@ fn add_blocked(report: &mut Report, standard: &Plan, blocked: Option<&Alternativ
     if plan.items != standard.items {
         parts.insert(1, plural(plan.items, "item"));
     }
-    if plan.rate.is_none() {
+    // With given items, what is lost is a part of the rate.
+    if plan.rate.is_none() || loss.is_some() && plan.items == standard.items {
         parts.push(format!("rate at most {}", proven(&plan.fpr, None)));
     }
     let costs = loss.unwrap_or_else(|| format!("{} bits", more_bits(100.0 * (bits_ratio - 1.0), 2)));

@@ -134,7 +134,7 @@ fn add_expected(report: &mut Report, filter: &Looked, verification: &Verificatio
     let items = if low == high { count(high) } else { format!("{} to {}", count(low), count(high)) };
     let met = filter.rate().filter(|_| verification.expected_verdict() == ExpectedVerdict::Met);
     let of = match filter {
-        AnyFilter::Scalable(_) => format!("for any number of items (here {items})"),
+        AnyFilter::Scalable(_) => format!("in the present layers ({items} items)"),
         _ => format!("expected for {items} item{}", if high == 1 { "" } else { "s" }),
     };
     report.line("proven", format!("at most {} {of}", proven(&expected, met)));

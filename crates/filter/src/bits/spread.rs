@@ -257,9 +257,11 @@ mod tests {
         type Storage<K: Backing> = Spread<K>;
         type Batches = OneByOne;
 
-        fn for_each_ahead(&self, hash: KeyHash, probes: usize, ask: impl FnMut(u64)) {
-            PREFETCHED.set(PREFETCHED.get() + probes.min(self.probes() as usize));
-            self.0.for_each_ahead(hash, probes, ask);
+        fn for_each_ahead(&self, hash: KeyHash, probes: usize, mut ask: impl FnMut(u64)) {
+            self.0.for_each_ahead(hash, probes, |word| {
+                PREFETCHED.set(PREFETCHED.get() + 1);
+                ask(word);
+            });
         }
 
         fn are_set<W: Reads>(&self, level: Level, hash: KeyHash, words: &[W]) -> bool {

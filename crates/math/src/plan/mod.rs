@@ -169,30 +169,32 @@ impl Plan {
     /// the same number of items and the same rate. `standard` must be the standard plan for the
     /// same target.
     ///
-    /// If the target gives the number of bits, two ratios are computed. The first ratio is the
-    /// given number, divided by the number of bits of a standard filter for the items and the rate
-    /// of this plan. The second ratio is the number of bits of a blocked filter for the items and
-    /// the rate of `standard`, divided by the given number. The result is the larger ratio, or
-    /// `None` if one of these two filters cannot be planned. Neither filter is one of the two
-    /// plans, because those hold different numbers of items. So both filters are planned in this
-    /// call, which takes as long as [`Plan::new`] for a blocked filter: some tens of milliseconds.
+    /// If the target gives the number of bits, the items and a rate, the ratio is that of the
+    /// smallest filters for these items and this rate. If it gives the number of bits and only one
+    /// of the two others, two ratios are computed. The first ratio is the given number, divided by
+    /// the number of bits of a standard filter for the items and the rate of this plan. The second
+    /// ratio is the number of bits of a blocked filter for the items and the rate of `standard`,
+    /// divided by the given number. The result is the larger ratio, or `None` if one of these two
+    /// filters cannot be planned. In these cases, both filters are planned in this call, which
+    /// takes as long as [`Plan::new`] for a blocked filter: some tens of milliseconds.
     #[must_use]
     pub fn bits_ratio(&self, standard: &Plan) -> Option<f64> {
         let _work = work::begin();
-        let (bits, asked) = match self.target.ask() {
-            Ok(Ask::MostItems { bits, .. }) => (bits, self.rate),
-            Ok(Ask::GivenSize { bits, .. }) => (bits, None),
-            _ => return Some(self.bits as f64 / standard.bits as f64),
+        let ask = self.target.ask();
+        let Ok(Ask::MostItems { bits, .. } | Ask::GivenSize { bits, .. }) = ask else {
+            return Some(self.bits as f64 / standard.bits as f64);
         };
-        // The same items and the same rate as a plan, with as many bits as they need. A given size
-        // may have a far lower rate than the requested one.
+        // The same items and the same rate as a plan, with as many bits as they need.
         let same = |plan: &Plan| {
-            let rate = asked.or_else(|| Rate::try_from(plan.promised()).ok())?;
+            let rate = plan.rate.or_else(|| Rate::try_from(plan.promised()).ok())?;
             Some(Target { bits: None, max_bits: None, ..self.target.clone() }.items(plan.items).rate(rate))
         };
         let spread = spread::plan(&Target { scheme: SchemeId::Standard, ..same(self)? }).ok()?.bits;
         let in_lines = blocked::plan(&same(standard)?).ok()?.bits;
-        Some((bits as f64 / spread as f64).max(in_lines as f64 / bits as f64))
+        let [bits, spread, in_lines] = [bits, spread, in_lines].map(|bits| bits as f64);
+        // A size that was given beside a rate may be far more than the rate needs.
+        let is_asked_twice = matches!(ask, Ok(Ask::GivenSize { rate: Some(_), .. }));
+        Some(if is_asked_twice { in_lines / spread } else { (bits / spread).max(in_lines / bits) })
     }
 
     /// Returns the rate that the plan keeps: the guaranteed rate of one filter, or the average rate
@@ -236,17 +238,16 @@ impl Plan {
 mod tests {
     use super::*;
 
-    /// A rate that both layouts keep by far does not change how they compare.
+    /// A size that is given beside a rate does not change how the layouts compare at this rate.
     #[test]
-    fn given_sizes_compare_by_the_rates_that_they_have() {
-        let times = |target: &Target| {
+    fn given_sizes_compare_at_the_rate_that_is_asked() {
+        let ratio = |target: &Target| {
             let blocked = Plan::new(&Target { layout: Layout::Lines, ..target.clone() }).expect("in range");
             blocked.bits_ratio(&Plan::new(target).expect("in range")).expect("both can be planned")
         };
-        let given = Target::new().items(50_000).bits(600_064);
-        let asked = given.clone().rate("1%".parse().expect("a rate"));
-        assert_eq!(times(&asked), times(&given));
-        assert!(times(&given) > 1.05);
+        let asked = Target::new().items(50_000).rate("1%".parse().expect("a rate"));
+        assert_eq!(ratio(&asked.clone().bits(600_064)), ratio(&asked));
+        assert!(ratio(&asked) < 1.05 && ratio(&Target::new().items(50_000).bits(600_064)) > 1.05);
     }
 
     #[test]

@@ -64,6 +64,7 @@ pub struct SizedDesign {
 /// take more than half of the rate ([`Error::EqualHashes`]).
 pub fn capacity(bits: u64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>> {
     let _work = work::begin();
+    check_bits(bits / mode.filters())?;
     leaving_room(rate, bits, |rate| Search::new(rate, Kept::Average, mode)?.capacity(bits))
 }
 
@@ -94,6 +95,7 @@ pub fn capacity(bits: u64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign
 /// Fails as [`capacity()`] does.
 pub fn worst_capacity(bits: u64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>> {
     let _work = work::begin();
+    check_bits(bits / mode.filters())?;
     leaving_room(rate, bits, |rate| Search::new(rate, Kept::Worst, mode)?.capacity(bits))
 }
 

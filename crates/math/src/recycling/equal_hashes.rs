@@ -1,9 +1,11 @@
 //! Keys with equal hashes: the amount that they add to the rates of a filter that forgets.
 //!
-//! A new item passes if it has the hash of an item that a phase holds. Every item that is inserted
-//! sets at least one bit, so on every stream, the phases never hold more items than they have bits.
-//! The bound is far above the true number of items, but at usual rates even the bound is far below
-//! the rate.
+//! A new item passes if it has the hash of an item that a phase holds. Every item that is kept sets
+//! at least one bit, so on every stream, the phases never hold more items than they have bits. (An
+//! item that passed wrongly is not held, although a later item with its hash passes, too. Between
+//! two items that are kept, fewer than one passes wrongly on average where this bound is not left
+//! out, and the phases hold far fewer items than bits.) The bound is far above the true number of
+//! items, but at usual rates even the bound is far below the rate.
 
 use super::{Design, LongRun, Result, SizedDesign};
 use crate::law::hash_floor;

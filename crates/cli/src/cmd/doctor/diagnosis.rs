@@ -149,7 +149,7 @@ fn coded(path: &Path, length: u64, cause: &FormatError) -> Diagnosis {
         }
         FormatError::Coded { is_difference: true } => (
             None,
-            "all of it: the file is undamaged, and can be applied to the earlier of the two filters",
+            "all of it, if the bits are undamaged, which `truebloom apply` checks",
             format!("truebloom apply FILTER {}", for_shell(path)),
         ),
         FormatError::Version { .. } => {
