@@ -52,7 +52,8 @@ pub(super) struct Sizing {
 
     /// Remember every line, from its last occurrence on, for this many other lines (10M) or this
     /// time (1h): two phases take turns, and the older one is forgotten. `truebloom plan
-    /// --recycling --remember N -p RATE --forget 1e-6` predicts the memory to within 1%
+    /// --recycling --remember N -p RATE --forget 1e-6` predicts the memory: to within 1% from
+    /// 100,000 lines on, to within 16% below
     #[arg(long, value_name = "SPAN", value_parser = remember)]
     remember: Option<Span>,
 
