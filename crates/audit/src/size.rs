@@ -129,7 +129,7 @@ pub(super) fn cassandra(items: f64, rate: f64) -> Result<Size> {
                 return out_of_range(
                     "rate",
                     format!("{rate:e}"),
-                    format!("at least {:e}: this library refuses lower rates", table(MOST, best(MOST))),
+                    format!("at least {:e}: Cassandra refuses lower rates", table(MOST, best(MOST))),
                 );
             }
             probes = best(bits);

@@ -160,7 +160,9 @@ fn wrong_with_file(error: &FormatError) -> String {
                 .to_owned()
         }
         FormatError::Scheme { found, .. } => {
-            format!("the filter has the {found} scheme, which this command does not read; no command of truebloom makes such a file")
+            format!(
+                "the filter computes its bit positions with the {found} scheme, which this command cannot read; no command of truebloom makes such a file"
+            )
         }
         other => other.to_string(),
     }

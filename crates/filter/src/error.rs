@@ -554,7 +554,7 @@ impl fmt::Display for FormatError {
             }
             FormatError::Truncated { expected, found } => write!(f, "the file is cut off: {found} bytes of {expected}; copy it again"),
             FormatError::TooLong { expected, found } => {
-                write!(f, "the file has {found} bytes, but its filter ends after {expected}; copy it again")
+                write!(f, "the file has {found} bytes, but its contents end after {expected}; copy it again")
             }
             FormatError::HeaderChecksum { expected, found } => write!(
                 f,

@@ -163,7 +163,7 @@ impl fmt::Display for Error {
             ),
             Error::OverMemoryCap { asked, items, needed, allowed, reachable } => write!(
                 f,
-                "a rate of {asked} for {} needs {}, but only {allowed} bits ({}) are allowed, enough for a rate of {}; allow more memory, plan fewer items, or choose at least that rate",
+                "a rate of {asked} for {} needs {}, but only {allowed} bits ({}) are allowed, which are only enough for a rate of {}; allow more memory, plan fewer items, or choose this rate or a higher one",
                 plural(*items, "item"),
                 size(*needed),
                 plural(allowed / 8, "byte"),

@@ -312,7 +312,7 @@ fn what_is_refused() {
     }
     assert!(blocked_capacity(512, &rate("50%")).expect("in range").is_some());
     assert_eq!(blocked_capacity(511, &rate("1%")).unwrap_err().to_string(), "bits is 511, but must be at least 512, the size of a block");
-    let least = "fpr is 1e-14, but must be at least 1e-9 for the blocked layout, which takes nearly twice the bits at lower rates";
+    let least = "fpr is 1e-14, but must be at least 1e-9 for the blocked layout; at lower rates, it needs more than 1.7 times the bits of the standard layout";
     assert_eq!(blocked_capacity(1 << 20, &rate("1e-14")).unwrap_err().to_string(), least);
     assert_eq!(blocked_min_bits(1e6, &rate("1e-14")).unwrap_err().to_string(), least);
     for (high, limit) in [("0.8", 0.98..0.999), ("0.98", 0.999..1.0), ("0.9999999999999999", 0.999..1.0)] {

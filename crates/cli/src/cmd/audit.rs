@@ -157,7 +157,7 @@ fn report(finding: &Finding, args: &Args) -> Report {
         "hash",
         format!("{} bits; hash collisions alone give a rate of {}", profile.arithmetic.hash_bits(size), rate_text(finding.floor, 2)),
     );
-    report.line("ideal", format!("{} if its positions were independent (exact)", fpr_text(&finding.ideal, 4)));
+    report.line("ideal", format!("{} if all positions were independent (exact)", fpr_text(&finding.ideal, 4)));
     if let Some(law) = &finding.law {
         report.line("rate", format!("{} ({})", fpr_text(law, 4), law.method));
     }
@@ -177,7 +177,9 @@ fn report(finding: &Finding, args: &Args) -> Report {
     if args.rate.is_some() {
         let text = match finding.share {
             Some(share) => format!("at least {} of all filters keep the requested rate", percent(share)),
-            None => "unknown: the positions are correlated, so no formula gives the share of filters that keep the rate".to_owned(),
+            None => {
+                "unknown: the positions are correlated, and no formula gives the share of filters that keep the requested rate".to_owned()
+            }
         };
         report.line("keep it", text);
     }

@@ -198,7 +198,7 @@ fn made(args: &Args) -> Result<Made, Failure> {
     filters::check_layout(args.scheme, args.layout)?;
     if matches!(args.size, Size { items: None, rate: None, bits: None, .. }) {
         return Err(Failure::new(
-            "give two of -n, -p and -m; or give only -p: then the lines of files are counted first, and for other input the filter grows",
+            "give two of -n, -p and -m, or give only -p; with only -p, the lines of files are counted first, and other input makes a filter that grows",
         ));
     }
     let mut target = args.size.target().scheme(args.scheme).layout(args.layout.planned());
@@ -213,8 +213,8 @@ fn made(args: &Args) -> Result<Made, Failure> {
                     "for an empty filter, give the planned number of items with -n, or only a rate for a filter that grows",
                 )),
                 None => Err(Failure::new(
-                    "the input cannot be read twice, so its lines cannot be counted first: give their number, or an upper bound, with -n; \
-                     or save the lines in a file and name it; or give only a rate, to make a filter that grows",
+                    "the input can be read only once, so its lines cannot be counted first; give their number or an upper bound with -n; \
+                     or save the lines in a file and name that file; or give only -p to make a filter that grows",
                 )),
             };
         };

@@ -161,13 +161,13 @@ fn add_this_filter(report: &mut Report, filter: &Looked, verification: &Verifica
     let is_determined = filter.fill_tells_rate();
     let bounded = !is_determined || matches!(filter, AnyFilter::Blocked(_));
     let law = match (fill.tested, fill.holds()) {
-        (false, _) if filter.is_intersection() => "; the fill of an intersection cannot be tested",
+        (false, _) if filter.is_intersection() => "; for an intersection, the number of set bits cannot be tested",
         (false, _) if matches!(filter, AnyFilter::Scalable(_)) && !is_determined => {
             "; this fill cannot be tested, because merged layers may have keys in common"
         }
-        (false, _) if filter.is_merged() => "; the fill of a merged filter cannot be tested",
+        (false, _) if filter.is_merged() => "; for a merged filter, the number of set bits cannot be tested",
         (false, _) => "; this fill cannot be tested",
-        (true, true) if bounded => ", within the bounds of the prediction",
+        (true, true) if bounded => ", within the predicted bounds",
         (true, true) => ", as predicted",
         (true, false) => ", NOT as predicted",
     };

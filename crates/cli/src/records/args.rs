@@ -107,7 +107,7 @@ fn max_record(text: &str) -> Result<u64, String> {
         .checked_sub(least)
         .map(|size| size + least)
         .filter(|size| *size <= most)
-        .ok_or_else(|| format!("`{text}` is not a length of a record from {least} byte to 1GiB"))
+        .ok_or_else(|| format!("`{text}` is not a length for --max-record; give a length from {least} byte to 1GiB"))
 }
 
 impl RecordArgs {

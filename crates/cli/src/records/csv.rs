@@ -340,7 +340,7 @@ impl Csv {
         let why = match why {
             Why::TooLong => too_long(self.most),
             Why::NeverClosed => "has a quote that is never closed".to_owned(),
-            Why::Misplaced => "is broken: a quote opens in it and is closed some lines later, in the wrong place".to_owned(),
+            Why::Misplaced => "is broken: a quote in it is missing or in the wrong place".to_owned(),
         };
         if self.has_header && self.columns.is_none() {
             return Err(format!("record 1, which names the columns, {why}"));

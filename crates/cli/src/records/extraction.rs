@@ -34,7 +34,7 @@ impl Extraction {
         match Extraction::of_state(label) {
             (Some(keys), false) => Some(keys.options()),
             (Some(keys), true) => Some(format!("{}, with second occurrences", keys.options())),
-            (None, true) => Some("how they were read is not stored; with second occurrences".to_owned()),
+            (None, true) => Some("how they were read is not stored; second occurrences are also stored".to_owned()),
             (None, false) => label.map(str::to_owned),
         }
     }
@@ -247,7 +247,7 @@ impl RecordArgs {
         }
         let doubt = (!kept.is_lines()).then(|| {
             format!(
-                "keys are read like the keys of {}, {}; for whole lines add --lines, or give other options",
+                "keys are read like the keys of {}, {}; add --lines to read whole lines, or give other options",
                 first.display(),
                 kept.described()
             )

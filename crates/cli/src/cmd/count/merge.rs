@@ -81,9 +81,6 @@ fn report(args: &Args, merged: &AnySketch) -> Report {
         .field("capacity", capacity)
         .field("missed_at_most", super::answer::bound(missed));
     report.line("merged", format!("{}: the sum of {}", args.out.display(), names.join(", ")));
-    report.line(
-        "holds",
-        format!("{} counted, with a list of the most frequent ones; {}", plural(total, "key"), super::answer::others(missed)),
-    );
+    report.line("holds", format!("{} counted; the sketch lists frequent keys; {}", plural(total, "key"), super::answer::others(missed)));
     report
 }

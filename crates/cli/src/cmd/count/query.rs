@@ -113,7 +113,7 @@ impl<R: RowHashes, W: Write> Query<'_, R, W> {
     fn tell(&self) {
         if !self.args.json {
             warn(format_args!(
-                "the first number is a guaranteed upper bound on a key's count; the second is a lower bound, wrong with probability at most {}, if the key was not chosen by looking at the sketch",
+                "the first number is a guaranteed upper bound on a key's count; the second is a lower bound, which is wrong with probability at most {} for a key that was chosen without looking at the sketch",
                 self.args.delta
             ));
         }

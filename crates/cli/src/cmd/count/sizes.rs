@@ -95,5 +95,5 @@ impl SizeArgs {
 }
 
 fn check_available(needed: u64) -> Result<(), Failure> {
-    crate::memory::check_memory("the sketch needs", needed, "allow a larger --epsilon, or give less --memory")
+    crate::memory::check_memory("the sketch needs", needed, "choose a larger --epsilon or a smaller --memory")
 }

@@ -107,7 +107,7 @@ impl Account {
         let told = match self.told_early.last {
             None => {
                 warn(format_args!(
-                    "the memory ({}) was full before {} had passed, so a phase ended early, and its lines are remembered for less time; {}",
+                    "the memory ({}) was full before {} had passed, so some lines may be remembered for less time; {}",
                     bytes(chosen.bytes()),
                     time_text(age),
                     more(args)
@@ -129,7 +129,7 @@ impl Account {
         }
         self.told = true;
         warn(format_args!(
-            "the memory ({}) was full within the first {} and was emptied: earlier lines are forgotten, and count as new if they come again; {}, add --remember to forget only old lines, or add --strict to stop before that",
+            "the memory ({}) was full within the first {} and was emptied; earlier lines were forgotten, and count as new if they come again; {}; or add --remember to forget only old lines, or --strict to stop when the memory is full",
             bytes(chosen.bytes()),
             plural(sift.tally.read, self.noun),
             more(args),
@@ -166,7 +166,7 @@ impl Account {
         let known = self.told_early.last.map_or(0, |(_, told)| told);
         if let (Some(age), true) = (chosen.age, early > known) {
             warn(format_args!(
-                "{} ended early because {} full, so their lines were remembered for less than {}; {}",
+                "{} ended early because {} full, so some lines may have been remembered for less than {}; {}",
                 plural(early, "phase"),
                 if early == 1 { "it was" } else { "they were" },
                 time_text(age),
@@ -186,7 +186,7 @@ impl Account {
         };
         report.line("lines", format!("{}, {} {firsts}, {} {repeats}", plural(read, self.noun), count(new), count(dropped)));
         if self.before.offered > 0 && !args.second {
-            report.line("in all", format!("{} since the state was made, {} kept", count(stats.offered), count(stats.new)));
+            report.line("in all", format!("{} read since the state was made, {} kept", count(stats.offered), count(stats.new)));
         }
         // With second occurrences the filter counts entries, and how many lines it had before this
         // run is not known.
@@ -235,7 +235,7 @@ impl Account {
         let twice = match (filter.stats().cycles, args.repeated, args.second) {
             (0, false, false) => "; none is printed twice".to_owned(),
             (0, ..) => "; nothing was forgotten".to_owned(),
-            (forgotten, ..) => format!("; forgotten lines ({}) count as new if they come again", plural(forgotten, "time")),
+            (forgotten, ..) => format!("; lines were forgotten {}, and count as new if they come again", plural(forgotten, "time")),
         };
         report.line("trust", wrong + &twice);
         Ok(())
@@ -346,7 +346,7 @@ fn add_rate(report: &mut Report, filter: &Filter, chosen: &Chosen, run: &LongRun
             // A limit is exact, whereas the rate that a filter reports is rounded up.
             let fullest = chosen.design.limit().unwrap_or(filter.worst_fpr()) * chosen.entries as f64;
             let (most, fullest) = (proven(&average, chosen.rate), rate_up(fullest.min(1.0), 4));
-            let text = format!("at most {most} on average in the long run ({method}); {fullest} when full");
+            let text = format!("at most {most} on average in the long run ({method}); {fullest} when the memory is full");
             (average, "average of the long run", text)
         }
         _ => {
@@ -377,8 +377,8 @@ pub(super) fn add_recycled(report: &mut Report, stats: Stats) {
     report.field("cycles", stats.cycles).field("cycles_by_fill", stats.by_fill);
     let because = match stats.by_fill {
         0 => String::new(),
-        full if full == stats.cycles => ", because it was full".to_owned(),
-        full => format!(", {} of them because it was full", count(full)),
+        full if full == stats.cycles => ", because a phase was full".to_owned(),
+        full => format!(", {} of them because a phase was full", count(full)),
     };
     report.line("recycled", if stats.cycles == 0 { "never".to_owned() } else { plural(stats.cycles, "time") + &because });
 }

@@ -145,7 +145,7 @@ impl Sizing {
         let layout = self.layout.unwrap_or(if phased { Layout::Standard } else { there });
         if phased && layout == Layout::Blocked {
             return Err(Failure::new(
-                "--remember needs two phases, whose rate in the blocked layout is not known; omit --remember, or use --layout standard",
+                "--remember cannot be used with --layout blocked, because the rate of this combination is not known; omit --remember, or use --layout standard",
             ));
         }
         if layout == Layout::Blocked {

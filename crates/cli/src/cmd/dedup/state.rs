@@ -172,7 +172,7 @@ pub(super) fn check_same(path: &Path, filter: &Filter, there: &Chosen, asked: &C
     Err(Failure::at(
         path,
         format_args!(
-            "this state was made with other parameters: {}{assumed}; to continue with this file, omit these options; or give another file",
+            "the parameters of this state are not those given: {}{assumed}; to continue with this file, omit these options; or give another file",
             differences.join("; ")
         ),
     ))

@@ -33,7 +33,7 @@ fn replace(path: &Path) -> String {
 fn rebuild(path: &Path, kind: Option<FileKind>) -> String {
     let otherwise = match kind {
         Some(FileKind::Bloom | FileKind::Blocked) => {
-            "build the filter again from its data with `truebloom create`; if it must be merged with other filters, first run `truebloom copy --empty OTHER new.tbl`, where OTHER is one of them, and then insert the data with `truebloom insert new.tbl`"
+            "build the filter again from its data with `truebloom create`. To merge it with a filter OTHER later, make it with `truebloom copy --empty OTHER new.tbl` instead, and insert the data with `truebloom insert new.tbl`"
         }
         Some(FileKind::Scalable) => "build the filter again from its data with `truebloom create --grow`",
         Some(FileKind::RecyclingOnePhase | FileKind::RecyclingTwoPhase | FileKind::RecyclingBlocked) => {

@@ -87,7 +87,7 @@ fn report(path: &Path, found: Result<FileKind, Diagnosis>) -> Result<Report, Fai
         Err(diagnosis) => diagnosis,
         Ok(kind) => {
             report.field("kind", kind.to_string());
-            report.line("verdict", format!("{kind}, whole: header, checksums, counts and bits agree"));
+            report.line("verdict", format!("{kind}, intact: header, checksums, counts and bits agree"));
             add_parameters(&mut report, diagnosis::header(&start).as_ref());
             return Ok(report);
         }

@@ -138,8 +138,8 @@ fn report(filter: &Looked) -> Result<Report, Failure> {
         report.line("planned", format!("for any number of items at a rate of {asked}"));
     }
     let merged = match (filter.is_merged(), filter.is_intersection()) {
-        (_, true) => "; an intersection",
-        (true, false) => "; merged",
+        (_, true) => "; the filter is an intersection",
+        (true, false) => "; the filter was merged",
         (false, false) => "",
     };
     if let Some(keys) = Extraction::told(filter.label()) {
@@ -150,7 +150,7 @@ fn report(filter: &Looked) -> Result<Report, Failure> {
     if !matches!(filter, AnyFilter::Blocked(_)) {
         let items = match estimate {
             _ if filter.is_intersection() => {
-                format!("at most {}; the fill of an intersection does not determine how many", count(filter.most_items()))
+                format!("at most {}; the set bits of an intersection do not show how many", count(filter.most_items()))
             }
             // An exact count is better than an estimate.
             _ if least == most => format!("exactly {}", count(most)),

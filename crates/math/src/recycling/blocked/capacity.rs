@@ -99,7 +99,9 @@ fn check_rate(rate: &Rate) -> Result<()> {
         return out_of_range(
             "fpr",
             rate,
-            format!("at least {LEAST_RATE:e} for the blocked layout, which takes nearly twice the bits at lower rates"),
+            format!(
+                "at least {LEAST_RATE:e} for the blocked layout; at lower rates, it needs more than 1.7 times the bits of the standard layout"
+            ),
         );
     }
     Ok(())
