@@ -52,7 +52,7 @@ fn add<R: RowHashes>(list: &ListedSketch<R>, report: &mut Report) {
         report.line(
             "estimates",
             format!(
-                "never below a key's count; at most {} above it with probability {}%",
+                "never below a key's count; too high by at most {} with probability {}%",
                 count(error),
                 significant(100.0 * (1.0 - delta.to_f64()), 4)
             ),
