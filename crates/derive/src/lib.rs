@@ -9,25 +9,25 @@ use syn::{
     parse_quote,
 };
 
-/// Implements `Key` for a struct or an enum, with the bytes that docs/FORMAT.md defines, which are
-/// the same on every platform.
+/// Implements `Key` for a struct or an enum. The key has the same bytes on every platform;
+/// docs/FORMAT.md defines them.
 ///
-/// * A struct with one field has the same key as that field: a `struct Url(String)` is the same key
-///   as its text.
+/// * A struct with one field has the same key as that field. For example, a value of
+///   `struct Url(String)` has the same key as its string.
 /// * The key of a struct with several fields consists of all its fields, in the order of
 ///   declaration.
 /// * The key of an enum consists of the discriminant, as a number, followed by the fields of the
-///   variant. As usual in Rust, discriminants count up from 0, or from the last explicit one
-///   (`Deleted = 7`). To keep the keys of existing variants, add a new variant at the end, or with
-///   an explicit discriminant.
-/// * `#[key(skip)]` leaves a field out, such as a cache or a marker. Values that differ only in
-///   such fields are the same key.
+///   variant. As usual in Rust, the first discriminant is 0, and each further discriminant is one
+///   higher than the one before, unless the enum gives a number (`Deleted = 7`). Add new variants
+///   at the end: the keys of a variant change if its discriminant changes.
+/// * `#[key(skip)]` before a field leaves this field out of the key. Two values that differ only in
+///   such fields have the same key.
 /// * `#[key(crate = path)]` before the type gives the path of the crate `truebloom`. You need this
-///   attribute if you renamed the crate, or use it through another crate that re-exports it, as in
-///   `mine::truebloom`.
+///   attribute if you renamed the crate, or if you use it through another crate that re-exports it
+///   (`mine::truebloom`).
 ///
-/// The types of all fields must be keys, and type parameters get the bound `Key`. A discriminant
-/// must fit into 64 bits, signed or unsigned.
+/// The type of every field must implement `Key`, except for skipped fields. Every type parameter
+/// gets the bound `Key`. A discriminant must fit into 64 bits, signed or unsigned.
 #[proc_macro_derive(Key, attributes(key))]
 pub fn derive_key(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let input = syn::parse_macro_input!(input as DeriveInput);

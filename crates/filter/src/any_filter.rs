@@ -67,14 +67,16 @@ views_files!([] AnyFilter, [AsRef<[u8]> + Send + Sync] AnyFilter<View<B>>, AnyFi
 
 macro_rules! any_filter {
     ([$($(#[$doc:meta])* $layout:ident of $scheme:ty,)*]) => {
-        /// A filter whose layout and scheme are known only at run time, for example from its file.
-        /// The type implements [`Filter`](crate::Filter). Each call selects the scheme once,
-        /// however many keys it processes. [`insert_all_hashes`](crate::Filter::insert_all_hashes)
-        /// and [`contains_all`](crate::Filter::contains_all) are therefore as fast as for a fixed
-        /// scheme.
+        /// A filter whose [scheme](crate::scheme) is known only at run time, for example from its
+        /// file. It can also be a filter that grows. The type implements [`Filter`](crate::Filter).
         ///
-        /// For the file of a recycling filter or of a sketch, `open` returns an error that names
-        /// the type to use.
+        /// Each call looks up the scheme only once, even for many keys. Therefore,
+        /// [`insert_all_hashes`](crate::Filter::insert_all_hashes) and
+        /// [`contains_all`](crate::Filter::contains_all) are as fast as for a filter whose scheme
+        /// is known at compile time.
+        ///
+        /// `open` returns an error for a file that contains a recycling filter or a sketch. The
+        /// error names the type to use.
         ///
         /// ```
         /// use truebloom::{AnyFilter, BlockedBloomFilter, Filter};
@@ -189,7 +191,7 @@ macro_rules! any_filter {
         }
 
         impl AnyFilter {
-            /// A filter made from a plan of any scheme, with a random seed.
+            /// A filter made from a plan, with a random seed. The plan can be for any scheme.
             ///
             /// # Errors
             /// Returns the same errors as [`FilterOf::from_plan`].
@@ -213,8 +215,8 @@ macro_rules! any_filter {
             /// and no requested rate.
             ///
             /// # Errors
-            /// Returns the errors of [`Scheme::new`], and an error if the memory cannot be
-            /// allocated.
+            /// Returns the same errors as [`Scheme::new`]. Also returns an error if the memory
+            /// cannot be allocated.
             pub fn with_scheme(id: SchemeId, bits: u64, probes: u32, hasher: PortableHasher) -> Result<AnyFilter, BuildError> {
                 Ok(match id {
                     $(<$scheme>::ID => AnyFilter::$layout(FilterOf::with_scheme(<$scheme>::new(bits, probes)?, hasher)?),)*
@@ -289,7 +291,8 @@ impl From<ScalableFilter> for AnyFilter {
 }
 
 impl From<FilterOf<AnyScheme>> for AnyFilter {
-    /// Converts to the type of the standard scheme if the filter has that scheme.
+    /// Returns [`AnyFilter::Standard`] if the filter has the standard scheme, and
+    /// [`AnyFilter::Other`] otherwise.
     fn from(filter: FilterOf<AnyScheme>) -> AnyFilter {
         filter.into_standard().map_or_else(AnyFilter::Other, AnyFilter::Standard)
     }
@@ -321,12 +324,12 @@ of_each! { Backing:
     fn capacity(&self) -> Option<u64>;
     /// The requested rate. `None` if the filter was made without a requested rate.
     fn rate(&self) -> Option<Rate>;
-    /// The number of keys offered, repeats included: [`FilterOf::offered`].
+    /// The number of insertions, repeats included: [`FilterOf::offered`].
     fn offered(&self) -> u64;
-    /// The number of offers that set a bit: [`FilterOf::changed`].
+    /// The number of insertions that set a bit: [`FilterOf::changed`].
     fn changed(&self) -> u64;
-    /// Returns true if the filter is the result of a union or an intersection:
-    /// [`FilterOf::is_merged`].
+    /// Returns true if the filter is the result of a union or an intersection, or was converted
+    /// from a filter shared by threads: [`FilterOf::is_merged`].
     fn is_merged(&self) -> bool;
     /// Returns true if the filter comes from an intersection: [`FilterOf::is_intersection`].
     fn is_intersection(&self) -> bool;
@@ -334,7 +337,8 @@ of_each! { Backing:
     fn most_items(&self) -> u64;
     /// The text that a program attached to the filter: [`FilterOf::set_label`].
     fn label(&self) -> Option<&str>;
-    /// The probability law that the filter follows.
+    /// The probability law of the filter, which gives the rate for any number of items:
+    /// [`FilterOf::law`].
     fn law(&self) -> Box<dyn Law>;
     /// The expected rate once the filter holds as many items as its capacity:
     /// [`FilterOf::expected_fpr`].
@@ -349,7 +353,7 @@ of_each! { Backing:
     fn expected_fpr_at(&self, items: u64) -> Result<Fpr, Error>;
     /// Returns true if the filter contains a key that is already hashed.
     fn contains_hash(&self, hash: KeyHash) -> bool;
-    /// Reports which of these hashed keys are contained.
+    /// Like [`contains_all`](Self::contains_all), for keys that are already hashed.
     fn contains_all_hashes(&self, hashes: &[KeyHash]) -> Answers;
 }
 
@@ -373,12 +377,13 @@ of_each! { Counted:
 }
 
 impl<K: Backing> AnyFilter<K> {
-    /// The filter's scheme: how a hash becomes positions.
+    /// The filter's [scheme](crate::scheme), which computes the positions of a key's bits from its
+    /// hash.
     pub fn scheme_id(&self) -> SchemeId {
         each!(self, filter => filter.scheme_id())
     }
 
-    /// The kind of the filter's file.
+    /// The kind of file in which this filter is saved.
     pub fn kind(&self) -> FileKind {
         each!(self, filter => filter.of_kind())
     }
@@ -402,18 +407,20 @@ impl<K: Backing> AnyFilter<K> {
 }
 
 impl AnyFilter {
-    /// Adds all keys of another filter, whose bits may be in any backing: [`FilterOf::union_with`].
+    /// Adds all keys of another filter: [`FilterOf::union_with`]. The other filter may be a view.
     ///
     /// # Errors
-    /// Returns the same errors as [`FilterOf::union_with`].
+    /// Returns the same errors as [`FilterOf::union_with`], or as [`ScalableFilter::union_with`] if
+    /// both filters grow. Also returns an error if only one of them grows.
     pub fn union_with<V: Backing>(&mut self, other: &AnyFilter<V>) -> Result<(), MergeError> {
         both!(self, other, (ours, theirs) => ours.union_with(theirs))
     }
 
-    /// Keeps the keys that both filters contain: [`FilterOf::intersect_with`].
+    /// Keeps only the bits that are set in both filters: [`FilterOf::intersect_with`].
     ///
     /// # Errors
-    /// Returns the same errors as [`FilterOf::intersect_with`].
+    /// Returns the same errors as [`FilterOf::intersect_with`]. Always returns an error for filters
+    /// that grow.
     pub fn intersect_with<V: Backing>(&mut self, other: &AnyFilter<V>) -> Result<(), MergeError> {
         both!(self, other, (ours, theirs) => ours.intersect_with(theirs))
     }

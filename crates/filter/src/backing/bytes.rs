@@ -6,13 +6,15 @@ use core::marker::PhantomData;
 use core::ops::{Deref, DerefMut};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The backing of a view: the bits are in the bytes of `B`, and only the header was read. Values
-/// that are computed from all bits, such as the filter's own rate, are not available.
-/// `verify_bytes` reads and checks all bytes, and returns a view with the backing [`Checked`].
+/// The backing of a view of which only the header was read. The bits stay in the bytes that `B`
+/// holds. The view can answer queries. It does not know values that are computed from all bits,
+/// such as its present false-positive rate. `verify_bytes` reads and checks all bytes, and returns
+/// a view with the backing [`Checked`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct View<B>(PhantomData<B>);
 
-/// The backing of a view for which all bytes of `B` were read and verified.
+/// The backing of a view of which all bytes were read and checked. The bits stay in the bytes that
+/// `B` holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Checked<B>(PhantomData<B>);
 

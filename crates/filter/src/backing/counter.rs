@@ -10,12 +10,12 @@ mod sealed {
     impl Sealed for u64 {}
 }
 
-/// The type of a sketch's counters: `u64` or `u32`. Counters of type `u32` take half the memory,
-/// and suit streams whose counts add up to less than 4 billion.
+/// The type of a sketch's counters: `u64` or `u32`. Counters of type `u32` take half the memory.
+/// Use them for streams whose counts add up to less than 4 billion.
 pub trait Counter: sealed::Sealed + Lies<Self> + Copy + Default + Ord + Debug + Send + Sync + 'static {
     /// The bytes of a counter in a file.
     type Bytes: Lies<Self> + Chunk + Send + Sync;
-    /// The highest value of a counter. A counter that reaches it stays there.
+    /// The highest value of a counter. A counter that reaches this value is not changed any more.
     const HIGHEST: Self;
     /// The size of a counter in bytes.
     const BYTES: u32;
@@ -28,7 +28,7 @@ pub trait Counter: sealed::Sealed + Lies<Self> + Copy + Default + Ord + Debug + 
     #[must_use]
     fn half(self) -> Self;
 
-    /// The counter's value as a `u64`, even if it is the highest value.
+    /// The counter's value as a `u64`.
     fn into_u64(self) -> u64;
 
     /// Converts a count to a counter, saturating at [`HIGHEST`](Self::HIGHEST).

@@ -19,32 +19,36 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::{Deref, DerefMut};
 
-/// Where a filter keeps its bits: [`Owned`], [`Shared`], [`View`], [`Checked`] or [`Packed`].
+/// Where a filter keeps its bits: [`Owned`], [`Shared`], [`View`], [`Checked`], [`Packed`] or
+/// [`CheckedMember`].
 ///
-/// The trait is sealed, because rates rely on the values that a backing stores about the bits.
+/// Only this crate can implement the trait. A backing stores the number of set bits, and a wrong
+/// number would lead to wrong rates.
 pub trait Backing: Sized + sealed::Sealed {
-    /// The stored form of a word of bits.
+    /// A word of 64 bits, as it is stored.
     type Word: Word;
     /// A slice of stored words.
     type Words: Deref<Target = [Self::Word]> + Send + Sync;
-    /// The words of several layers. Each layer has a record, followed by its words.
+    /// The words of a filter that grows. Such a filter consists of several filters, its layers.
+    /// Each layer begins with a record of its parameters and counts, followed by its words.
     type Layers: Layers<Self::Word>;
     /// A list of words that can grow.
     type List: Deref<Target = [Self::Word]> + Send + Sync;
-    /// The stored form of a sketch's counter.
+    /// A counter of a sketch, as it is stored.
     type Cell<C: Counter>: Lies<C>;
     /// A list of stored counters.
     type Cells<C: Counter>: Deref<Target = [Self::Cell<C>]> + Send + Sync;
-    /// A value computed from all bits. It is empty if the bits were not read.
+    /// A value computed from all bits, or `()` if the bits were not read.
     type Known<T: Clone + PartialEq + Send + Sync>: Clone + PartialEq + Send + Sync;
-    /// The values that all filters of one plan and one seed share.
+    /// The values that are equal in all filters with the same plan and seed, such as the hasher and
+    /// the scheme.
     type Head<T: 'static>: Deref<Target = T>;
 }
 
-/// Backings for which the values that are computed from all bits are known: the filter owns the
-/// bits, or all of them were read.
+/// Backings that know the values computed from all bits, such as the number of set bits. Either the
+/// filter owns its bits, or all bits were read.
 pub trait Counted: Backing {
-    /// Stores a derived value.
+    /// Stores a value that was computed from all bits.
     fn keep<T: Clone + PartialEq + Send + Sync>(known: T) -> Self::Known<T>;
 
     /// The stored value.
@@ -63,13 +67,14 @@ pub trait Writable: Counted<Words: DerefMut> {
     /// Returns a mutable reference to a value computed from the bits.
     fn kept_mut<T: Clone + PartialEq + Send + Sync>(known: &mut Self::Known<T>) -> &mut T;
 
-    /// Returns a mutable reference to the shared values, or `None` if another filter shares them.
+    /// Returns a mutable reference to the values in `head`, or `None` if another filter uses them,
+    /// too.
     fn own_head<T: 'static>(head: &mut Self::Head<T>) -> Option<&mut T>;
 }
 
-/// Backings for which the values computed from all bits are not known.
+/// Backings that do not know the values computed from all bits, because the bits were not read.
 pub trait Uncounted: Backing {
-    /// Returns the placeholder for a value that is not known.
+    /// Returns the placeholder for an unknown value.
     fn nothing<T: Clone + PartialEq + Send + Sync>() -> Self::Known<T>;
 }
 
@@ -84,14 +89,13 @@ mod sealed {
 }
 
 /// Bits in the filter's own memory. On 64-bit machines a filter takes 224 bytes besides its bits.
-/// These bytes are contiguous, because a query needs most of them. For many small filters,
-/// [`Shared`] takes less memory.
+/// For many small filters, [`Shared`] takes less memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owned {}
 
-/// Bits in the filter's own memory, for many small filters. The filters share one copy of the
-/// values that are equal for all of them. Each filter takes 64 bytes besides its bits. Sharing
-/// costs one more memory access per key.
+/// Bits in the filter's own memory, for many small filters. A filter and its clones share one copy
+/// of the hasher, the scheme, the capacity and the rate. Each filter takes 64 bytes besides its
+/// bits. A call for one key takes one more memory access than with [`Owned`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shared {}
 

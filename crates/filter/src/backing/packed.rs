@@ -5,8 +5,9 @@ use crate::word::Word;
 use core::marker::PhantomData;
 use core::ops::Deref;
 
-/// The bits of one filter among many in a [`Pack`](crate::Pack). Only the filter's record, which
-/// precedes its bits, was read. A filter of this type takes 64 bytes.
+/// The bits of one filter among many in a [`Pack`](crate::Pack). Only the filter's record was read.
+/// The record holds the filter's counts and checksums, and is stored before the bits. A filter of
+/// this type takes 64 bytes, besides the bytes in the pack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packed<'a, W>(PhantomData<&'a W>);
 

@@ -52,8 +52,8 @@ impl Placed for InLines {
     }
 }
 
-/// Bits in lines of 512. There is no running count of the set bits, because it would slow down
-/// every insertion.
+/// Bits in blocks of 512, each of which is a cache line. There is no running count of the set bits,
+/// because it would slow down every insertion.
 pub struct Lined<K: Backing = Owned> {
     /// Eight words per line.
     words: K::Words,

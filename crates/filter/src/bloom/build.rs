@@ -20,13 +20,14 @@ impl<S: Scheme> FilterOf<S> {
     /// all seeds is at most `rate`. The rate of this filter is at most `rate` with a probability of
     /// at least 99.9%. For another probability, use [`Plan::new`] and
     /// [`from_plan`](Self::from_plan). A plan can also guarantee only the mean rate
-    /// ([`Target::mean`]), which takes fewer bits. `items` can be an integer of any type. `rate`
-    /// can be an `f64`, a text like `"0.1%"` or `"1/1000"`, or a [`Rate`]. An `f64` is taken as the
-    /// shortest decimal number that represents it, so `0.01` means exactly 1/100.
+    /// ([`Target::mean`]), which takes fewer bits.
     ///
-    /// The search for the size takes well below a millisecond for a thousand items or more. For
-    /// fewer items, and for a blocked filter, the search takes a few milliseconds (about 4 for a
-    /// hundred items).
+    /// `items` can be an integer of any type. `rate` can be an `f64`, a text like `"0.1%"` or
+    /// `"1/1000"`, or a [`Rate`]. An `f64` is taken as the shortest decimal number that represents
+    /// it, so `0.01` means exactly 1/100.
+    ///
+    /// Computing the number of bits takes well under a millisecond for 1,000 items or more. It
+    /// takes a few milliseconds for fewer items, and for a blocked filter.
     ///
     /// ```
     /// use truebloom::BloomFilter;
@@ -36,11 +37,15 @@ impl<S: Scheme> FilterOf<S> {
     /// ```
     ///
     /// # Errors
-    /// Returns an error if `items` is 0, if `rate` is not strictly between 0 and 1, or if `rate` is
-    /// too low for this many items with a 128-bit hash. Always returns an error for a scheme that
-    /// derives all positions from two hashes, because such a scheme guarantees nothing for a single
-    /// filter. Returns an error if the memory cannot be allocated, or if the system provides no
-    /// random numbers.
+    /// Returns an error if `items` is 0, or if `rate` is not strictly between 0 and 1. Returns an
+    /// error if `rate` is too low to be reached: equal 128-bit hashes alone add up to
+    /// `items / 2^128` to the rate.
+    ///
+    /// Always returns an error for a two-hash scheme, which derives all positions of a key from two
+    /// hashes. For such a scheme, no rate can be guaranteed for a single filter.
+    ///
+    /// Returns an error if the memory cannot be allocated, or if the system provides no random
+    /// numbers.
     #[cfg(feature = "random")]
     pub fn new<R: TryInto<Rate>>(items: impl ItemCount, rate: R) -> Result<FilterOf<S>, BuildError>
     where
@@ -49,10 +54,10 @@ impl<S: Scheme> FilterOf<S> {
         FilterOf::with_hasher(items, rate, PortableHasher::random()?)
     }
 
-    /// A filter made from a plan, with a random seed. Use this method for many filters of one size:
-    /// making a plan can take a few milliseconds, and all these filters can use the same plan. A
-    /// plan can be made for a given number of bits, a given number of probes, a limit on the
-    /// memory, or a guarantee of the mean rate alone.
+    /// A filter made from a plan, with a random seed. Making a plan can take a few milliseconds. To
+    /// make many filters of one size, make the plan once and use it for all of them. A plan can
+    /// also start from a given number of bits or probes, keep a limit on the memory, or guarantee
+    /// only the mean rate.
     ///
     /// ```
     /// use truebloom::{BloomFilter, Plan, Target};
@@ -81,8 +86,9 @@ impl<S: Scheme> FilterOf<S> {
 }
 
 impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
-    /// Like [`new`](FilterOf::new), with a custom hasher: one with a known seed,
-    /// [`PortableHasher::sip13`] for untrusted keys, or a [`ForeignHasher`](crate::ForeignHasher).
+    /// Like [`new`](FilterOf::new), with a custom hasher. Use this method for a known seed, for
+    /// untrusted keys ([`PortableHasher::sip13`]), or for a hasher from another crate
+    /// ([`ForeignHasher`](crate::ForeignHasher)).
     ///
     /// ```
     /// use truebloom::{BloomFilter, PortableHasher, Seed};
@@ -93,7 +99,9 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     /// ```
     ///
     /// # Errors
-    /// Returns the same errors as [`new`](Self::new), but needs no random numbers.
+    /// Returns the same errors as [`new`](FilterOf::new), except the error for random numbers.
+    /// Here, equal hashes add up to `items / 2^b` to the rate, where b is the hasher's
+    /// [`HASH_BITS`](KeyHasher::HASH_BITS).
     pub fn with_hasher<R: TryInto<Rate>>(items: impl ItemCount, rate: R, hasher: H) -> Result<FilterOf<S, H>, BuildError>
     where
         BuildError: From<R::Error>,
@@ -105,10 +113,10 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     /// Like [`from_plan`](FilterOf::from_plan), with a custom hasher.
     ///
     /// # Errors
-    /// Returns the errors of [`from_plan`](FilterOf::from_plan), and an error if the plan was made
-    /// for hashes with more bits than the hasher's [`HASH_BITS`](KeyHasher::HASH_BITS). With
-    /// shorter hashes, more keys would have equal hashes than the plan allows for, and the rate
-    /// could exceed the planned rate.
+    /// Returns the same errors as [`from_plan`](FilterOf::from_plan), except the error for random
+    /// numbers. Also returns an error if the plan was made for longer hashes than the hasher
+    /// computes ([`HASH_BITS`](KeyHasher::HASH_BITS)). Shorter hashes are equal more often, so the
+    /// rate could exceed the planned rate.
     pub fn from_plan_with_hasher(plan: &Plan, hasher: H) -> Result<FilterOf<S, H>, BuildError> {
         let scheme = S::with_id(plan.scheme, plan.bits, plan.probes).map_err(|error| match error {
             BuildError::Scheme { expected, found } => BuildError::Planned { expected, found },
@@ -124,10 +132,10 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
 
 impl<S: Scheme> FilterOf<S> {
     /// A filter with `bits` bits, `probes` probes per key, and a random seed. The filter has no
-    /// [`capacity`](Self::capacity) and no requested [`rate`](Self::rate). Up to 2^62 bits and
-    /// [`MAX_PROBES`](crate::MAX_PROBES) probes are allowed, within the limits of the scheme: a
-    /// blocked filter needs a multiple of 512 bits and at most 64 probes. To choose the hasher, use
-    /// [`builder`](Self::builder).
+    /// [`capacity`](Self::capacity) and no requested [`rate`](Self::rate). `bits` can be at most
+    /// 2^62, and `probes` at most [`MAX_PROBES`](crate::MAX_PROBES). Some schemes have narrower
+    /// limits: a blocked filter needs a multiple of 512 bits and at most 64 probes. To choose the
+    /// hasher, use [`builder`](Self::builder).
     ///
     /// # Errors
     /// Returns an error if `bits` or `probes` is out of range, if the memory cannot be allocated,
@@ -185,14 +193,15 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
         Ok(if touched.is_some_and(|touched| touched < pages / 4) { filter.with_small_pages() } else { filter })
     }
 
-    /// Moves the filter to memory pages of 4 KiB. Use this for a filter that will hold far fewer
-    /// keys than it was sized for: each key then touches at most one small page per probe. Call
-    /// this method before the first key is inserted: data that is already on huge pages stays
-    /// there.
+    /// Asks the system for memory pages of 4 KiB instead of huge pages (2 MiB). This saves memory
+    /// if the filter will hold far fewer keys than it was sized for: each key then takes at most
+    /// one page per probe. Call this method before the first insertion: data that is already on
+    /// huge pages stays there.
     ///
-    /// By default, a filter of 2 MiB or more asks the system for huge pages. Random accesses to a
-    /// full filter take a half to a third of the time that they take on small pages. A constructor
-    /// chooses small pages if the planned keys touch less than a quarter of the small pages.
+    /// By default, a filter of 2 MiB or more asks the system for huge pages. They make random
+    /// accesses to a full filter two to three times as fast. A constructor chooses pages of 4 KiB
+    /// if the capacity times the number of probes is less than a quarter of the number of these
+    /// pages.
     ///
     /// ```
     /// use truebloom::BloomFilter;
@@ -206,11 +215,11 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
         self
     }
 
-    /// Sets the number of items that the filter is planned for, and the rate that it must keep.
-    /// With 0 items, the filter has no [capacity](Self::capacity).
+    /// Sets the capacity (the number of items that the filter is planned for) and the requested
+    /// rate. With 0 items, the filter has no [capacity](Self::capacity).
     ///
     /// # Errors
-    /// Returns an error if `rate` is not proven for this filter with `items` items.
+    /// Returns an error unless the expected rate with `items` items is proven to be at most `rate`.
     pub fn planned_for(mut self, items: u64, rate: Option<Rate>) -> Result<FilterOf<S, H>, BuildError> {
         if let Some(asked) = rate
             && !self.law().meets(items, &asked, H::HASH_BITS)?
@@ -225,8 +234,8 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
 impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     /// Prepares the filter for many clones. The filter and its clones then share one copy of the
     /// hasher, the scheme, the capacity and the rate. Each clone takes 64 bytes besides its bits.
-    /// The clones of an empty filter have the same plan and seed. They can therefore be merged, and
-    /// a key needs to be hashed only once for all clones.
+    /// All clones have the same plan and seed. They can therefore be merged, and a key needs to be
+    /// hashed only once for all of them.
     ///
     /// ```
     /// use truebloom::BloomFilter;

@@ -9,11 +9,11 @@ use alloc::boxed::Box;
 use core::marker::PhantomData;
 use truebloom_math::{Plan, Promise, Rate, Target};
 
-/// The parameters of a filter that is to be made; start with [`FilterOf::builder`].
+/// The parameters of a new filter; start with [`FilterOf::builder`].
 ///
-/// Any two of `items`, `rate` and `bits` determine a plan, and the filter has the plan's guarantee.
-/// Bits and probes alone give a filter without a guarantee. An error in any step is reported when
-/// the filter is made.
+/// Set two of `items`, `rate` and `bits`. A [`Plan`] computes the third, with a proven bound on the
+/// rate. If you set only `bits` and `probes`, no bound is computed. An error in any step is
+/// reported when the filter is made.
 ///
 /// ```
 /// use truebloom::{BloomFilter, PortableHasher, Seed};
@@ -36,18 +36,19 @@ pub struct FilterBuilder<S, H = Unseeded> {
     scheme: PhantomData<S>,
 }
 
-/// The hasher type of a builder that has no hasher yet. Without a given hasher, every filter gets a
-/// random seed, and every family gets one random seed for all its filters.
+/// The hasher type of a builder that has no hasher yet. Without a hasher,
+/// [`build`](FilterBuilder::build) uses a random seed, and [`family`](FilterBuilder::family) uses
+/// one random seed for all filters of the family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unseeded;
 
 /// Makes filters that can be merged, because they have the same size and the same seed.
 /// [`filter`](Self::filter) makes the next filter of the family.
 ///
-/// Filters made with [`FilterOf::new`] have different seeds and can never be merged. A family is
-/// determined by a few numbers, so another process can make the same family from the
-/// [`plan`](Self::plan) and the [`hasher`](Self::hasher). Alternatively, that process can
-/// [`open`](crate::FilterOf::open) a filter of the family and [`clear`](crate::FilterOf::clear) it.
+/// Filters made with [`FilterOf::new`] have different seeds and cannot be merged. Another process
+/// can make the same family with [`from_plan`](Self::from_plan), from the same [`plan`](Self::plan)
+/// and [`hasher`](Self::hasher). Alternatively, that process can [`open`](crate::FilterOf::open) a
+/// saved filter of the family and [`clear`](crate::FilterOf::clear) this filter.
 ///
 /// ```
 /// use truebloom::BloomFilter;
@@ -73,15 +74,16 @@ enum Size<S> {
 }
 
 impl<S: Scheme> FilterOf<S> {
-    /// Starts a builder. Use a builder to choose a seed, a hasher, a limit on the memory, another
-    /// confidence, or a size, or to make a family.
+    /// Starts a builder. A builder lets you choose the hasher with its seed, the size, a limit on
+    /// the memory, and the [confidence](FilterBuilder::confidence). It can also make a
+    /// [family](FilterBuilder::family) of filters that can be merged.
     pub fn builder() -> FilterBuilder<S> {
         FilterBuilder { target: Target::new().scheme(S::ID), hasher: Unseeded, problem: None, scheme: PhantomData }
     }
 }
 
 impl<S, H> FilterBuilder<S, H> {
-    /// The number of distinct items to hold: an integer of any type.
+    /// The number of distinct items that the filter must hold, as an integer of any type.
     pub fn items(mut self, items: impl ItemCount) -> FilterBuilder<S, H> {
         match items.item_count() {
             Ok(items) => self.target.items = Some(items),
@@ -134,8 +136,8 @@ impl<S, H> FilterBuilder<S, H> {
         self
     }
 
-    /// The hasher. The default is [`PortableHasher::xxh3`] with a random seed. Pass a hasher to use
-    /// a known seed, or for untrusted keys.
+    /// The hasher. The default is [`PortableHasher::xxh3`] with a random seed. To use a known seed,
+    /// pass a hasher with this seed. For untrusted keys, pass [`PortableHasher::sip13`].
     pub fn hasher<G: KeyHasher>(self, hasher: G) -> FilterBuilder<S, G> {
         let FilterBuilder { target, hasher: _, problem, scheme } = self;
         FilterBuilder { target: target.hash_bits(G::HASH_BITS), hasher, problem, scheme }
@@ -154,10 +156,12 @@ impl<S: Scheme> FilterBuilder<S> {
         self.family()?.filter()
     }
 
-    /// Makes a family: filters of one size that share a random seed, so that they can be merged.
+    /// Makes a family, whose filters have the same size and the same random seed. They can
+    /// therefore be merged.
     ///
     /// # Errors
-    /// Returns the same errors as [`build`](Self::build), but allocates no memory for bits.
+    /// Returns the same errors as [`build`](Self::build), except those that
+    /// [`filter`](FilterFamily::filter) returns.
     pub fn family(self) -> Result<FilterFamily<S>, BuildError> {
         self.hasher(PortableHasher::random()?).family()
     }
@@ -174,10 +178,12 @@ impl<S: Scheme, H: KeyHasher> FilterBuilder<S, H> {
         size.filter(hasher)
     }
 
-    /// Makes a family, whose filters have the same size and the same hasher.
+    /// Makes a family, whose filters have the same size and the same hasher. They can therefore be
+    /// merged.
     ///
     /// # Errors
-    /// Returns the same errors as [`build`](Self::build), but allocates no memory for bits.
+    /// Returns the same errors as [`build`](Self::build), except those that
+    /// [`filter`](FilterFamily::filter) returns.
     pub fn family(self) -> Result<FilterFamily<S, H>, BuildError> {
         let FilterBuilder { target, hasher, problem, .. } = self;
         if let Some(problem) = problem {
@@ -195,8 +201,8 @@ impl<S: Scheme, H: KeyHasher> FilterBuilder<S, H> {
 }
 
 impl<S: Scheme, H: KeyHasher> FilterFamily<S, H> {
-    /// A family made from a plan and a hasher. When the first filter is made, the plan is checked
-    /// against the scheme and the hasher.
+    /// A family made from a plan and a hasher. [`filter`](Self::filter) returns an error if the
+    /// plan does not match the scheme or the hasher.
     pub fn from_plan(plan: Plan, hasher: H) -> FilterFamily<S, H> {
         FilterFamily { size: Size::Planned(Box::new(plan)), hasher }
     }
@@ -204,8 +210,7 @@ impl<S: Scheme, H: KeyHasher> FilterFamily<S, H> {
     /// Makes the next filter, which is empty.
     ///
     /// # Errors
-    /// Returns an error if the memory cannot be allocated, or if the plan was made for a scheme
-    /// other than `S` or for hashes with more bits than the hashes of `H`.
+    /// Returns the same errors as [`FilterOf::from_plan_with_hasher`].
     pub fn filter(&self) -> Result<FilterOf<S, H>, BuildError>
     where
         H: Clone,
@@ -213,7 +218,8 @@ impl<S: Scheme, H: KeyHasher> FilterFamily<S, H> {
         self.size.clone().filter(self.hasher.clone())
     }
 
-    /// The plan of all filters of the family; `None` if their size was given directly.
+    /// The plan of all filters of the family. `None` if the family was made from only `bits` and
+    /// `probes`.
     pub fn plan(&self) -> Option<&Plan> {
         match &self.size {
             Size::Planned(plan) => Some(plan),

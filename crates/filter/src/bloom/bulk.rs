@@ -12,10 +12,9 @@ const INSERTING: Doing = Doing { inserts: true, shared: false };
 
 impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
     /// Inserts keys and reports which of them were certainly new. The filter and the answers are
-    /// exactly the same as after a call of [`insert`](Self::insert) for each key in order. In
-    /// filters larger than the cache, this method is faster than such calls, because it prefetches
-    /// the bits of the next keys while it sets the bits of one key. Up to 512 keys are taken from
-    /// the iterator before the first of them is inserted.
+    /// exactly the same as after one call of [`insert`](Self::insert) per key, in order. In filters
+    /// larger than the cache, this method is faster, because it prefetches the bits of the next
+    /// keys. The method may take up to 512 keys from the iterator before it inserts the first key.
     ///
     /// ```
     /// use truebloom::BloomFilter;
@@ -31,7 +30,7 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
         })
     }
 
-    /// Like [`insert_all`](Self::insert_all), but calls `is_new` with the answer for each key, in
+    /// Like [`insert_all`](Self::insert_all), but passes the answer for each key to `is_new`, in
     /// order, instead of returning all answers.
     pub fn insert_each<I: IntoIterator<Item: Key>>(&mut self, keys: I, mut is_new: impl FnMut(bool)) {
         let keys = keys.into_iter();
@@ -65,8 +64,9 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
 
 impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
     /// Reports which of the keys are contained. For each key, the answer is the result of
-    /// [`contains`](Self::contains). This method is faster than a call of `contains` for each key,
-    /// because it prefetches the bits of some keys while it looks up others.
+    /// [`contains`](Self::contains). For many keys in a filter larger than the cache, this method
+    /// is faster than one call of `contains` per key, because it prefetches the bits of the next
+    /// keys.
     ///
     /// ```
     /// use truebloom::BloomFilter;
@@ -86,8 +86,8 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
         )
     }
 
-    /// Like [`contains_all`](Self::contains_all), but calls a function with the answer for each
-    /// key, in order, instead of returning all answers.
+    /// Like [`contains_all`](Self::contains_all), but passes the answer for each key to
+    /// `is_contained`, in order, instead of returning all answers.
     pub fn contains_each<I: IntoIterator<Item: Key>>(&self, keys: I, mut is_contained: impl FnMut(bool)) {
         let keys = keys.into_iter();
         if bulk::are_few(self.few(ASKING), &keys) {

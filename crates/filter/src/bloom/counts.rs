@@ -55,39 +55,43 @@ impl Counts {
 /// The methods of filters that report their `counts`.
 macro_rules! count_methods {
     () => {
-        /// The number of keys offered. Every insertion counts, even if the filter already contains
-        /// the key. This number is at least the number of distinct keys. After a merge, it is the
-        /// sum over both filters.
+        /// The number of insertions. Every call counts, even if the filter already contains the
+        /// key. This number is at least the number of distinct keys. After a merge, it is the sum
+        /// of both filters' numbers. `u64::MAX` means that the number is not known.
         pub fn offered(&self) -> u64 {
             self.counts.offered
         }
 
-        /// The number of offers that set a bit. This number is at most the number of distinct keys,
-        /// and nearly equal to it while the rate is small. After a merge, the number of distinct
-        /// keys may be much higher.
+        /// The number of insertions that set a bit. This number is at most the number of distinct
+        /// keys, and nearly equal to it while the rate is small.
+        ///
+        /// If [`is_merged`](Self::is_merged) is true, this number is only a lower bound on the
+        /// number of distinct keys, which may be much higher. A union starts with the larger number
+        /// of the two filters, and an intersection starts with 0.
         pub fn changed(&self) -> u64 {
             self.counts.changed
         }
 
-        /// Returns true if the filter is the result of a union or an intersection. For such a
-        /// filter, the number of keys is known only within bounds, and the fill cannot be tested
-        /// against a prediction.
+        /// Returns true if the filter is the result of a union or an intersection, was converted
+        /// from a filter shared by threads, or was recovered after a crash. For such a filter,
+        /// [`changed`](Self::changed) is not the number of insertions that set a bit. Therefore,
+        /// the number of set bits cannot be compared with an expected number.
         pub fn is_merged(&self) -> bool {
             self.counts.is_merged()
         }
 
         /// Returns true if the filter is an intersection, or was merged with an intersection. The
-        /// number of items in an intersection cannot be estimated from the fill, because bits that
-        /// were set in both inputs by chance stay set. The result stays true until the filter is
-        /// cleared. A [`ScalableFilter`](crate::ScalableFilter) is never an intersection, because
-        /// such filters cannot be intersected.
+        /// number of items in an intersection cannot be estimated from the number of set bits,
+        /// because bits that were set in both filters by chance stay set. The result stays true
+        /// until the filter is cleared. A [`ScalableFilter`](crate::ScalableFilter) is never an
+        /// intersection, because such filters cannot be intersected.
         pub fn is_intersection(&self) -> bool {
             self.counts.excluded().is_some()
         }
 
-        /// An upper bound on the number of distinct keys in the filter: the number of offers. For
-        /// an intersection, the bound is the smaller bound of the two inputs, plus the number of
-        /// offers since the intersection.
+        /// An upper bound on the number of distinct keys in the filter. In general, the bound is
+        /// [`offered`](Self::offered), the number of insertions. An intersection starts with the
+        /// smaller of the two filters' bounds, and each later insertion adds 1.
         pub fn most_items(&self) -> u64 {
             self.counts.most_items()
         }

@@ -11,8 +11,8 @@ use crate::scheme::Storage;
 impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
     /// Inserts a key. Returns true if the key was new, as `HashSet::insert` does.
     ///
-    /// True is always correct. False means that all bits of the key were already set: the key is a
-    /// repeat, or it is a false positive (at the filter's present rate). In both cases, the filter
+    /// If the result is true, the key is certainly new. If the result is false, all bits of the key
+    /// were already set. The key then is a repeat or a false positive. In all cases, the filter
     /// contains the key from now on. Time: one hash and k probes.
     #[inline(always)]
     pub fn insert<Q: Key + ?Sized>(&mut self, key: &Q) -> bool {
@@ -31,11 +31,12 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
 }
 
 impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
-    /// Returns true if the filter contains a key. The answer is always true for keys that were
-    /// inserted, and true for other keys with a probability of [`fpr`](Self::fpr).
+    /// Returns true if the filter contains a key. For keys that were inserted, the answer is always
+    /// true. For other keys, the answer is true with a probability of [`fpr`](Self::fpr).
     ///
-    /// Time: one hash and at most k probes. The lookup ends at the first unset bit, so a key that
-    /// is not in the filter takes about two probes.
+    /// Time: one hash and at most k probes. Except in blocked filters, the lookup ends at the first
+    /// unset bit. If half of the bits are set, a key that is not in the filter takes about two
+    /// probes on average.
     #[inline(always)]
     pub fn contains<Q: Key + ?Sized>(&self, key: &Q) -> bool {
         self.contains_hash(self.hash(key))
@@ -56,9 +57,9 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
     }
 
     /// Prefetches the bits of a key that will be inserted or looked up soon. It is best to prefetch
-    /// about ten keys ahead. In a filter larger than the caches, the memory accesses then overlap.
-    /// A prefetch does not change the filter. [`insert_all`](Self::insert_all) and
-    /// [`contains_all`](Self::contains_all) prefetch on their own.
+    /// about ten keys ahead. In a filter larger than the cache, the memory accesses of these keys
+    /// then overlap. A prefetch does not change the filter. [`insert_all`](Self::insert_all) and
+    /// [`contains_all`](Self::contains_all) already prefetch.
     #[inline]
     pub fn prefetch(&self, hash: KeyHash) {
         let words = &<S::Storage<K> as Storage<S, K>>::words(&self.storage)[..];

@@ -39,13 +39,14 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
 
     /// Keeps only the bits that are set in both filters. The filter then contains every key that
     /// was inserted into both. For keys that were inserted into neither filter, the false-positive
-    /// rate is [`fpr`](Self::fpr). For keys that were inserted into only one filter, the rate is at
-    /// most the other filter's rate, which may be higher than [`fpr`](Self::fpr).
+    /// rate is [`fpr`](Self::fpr). For keys that were inserted into only one of the filters, the
+    /// rate is at most the rate of the filter into which they were not inserted. This rate may be
+    /// higher than [`fpr`](Self::fpr).
     ///
-    /// The filter and its file are marked as an intersection
-    /// ([`is_intersection`](Self::is_intersection)), because the number of keys can no longer be
-    /// estimated from the set bits. After the intersection, [`most_items`](Self::most_items) is the
-    /// smaller bound of the two filters.
+    /// The number of keys can no longer be estimated from the number of set bits. Therefore,
+    /// [`is_intersection`](Self::is_intersection) returns true for the filter, also after it was
+    /// saved and opened. After the intersection, [`most_items`](Self::most_items) is the smaller of
+    /// the two filters' values.
     ///
     /// The time is linear in the number of bits.
     ///
@@ -82,8 +83,8 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
 }
 
 impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
-    /// The number of set bits that the union with `other` would have. The time is linear in the
-    /// number of bits.
+    /// Counts the set bits of the union with `other`, without changing either filter. The time is
+    /// linear in the number of bits.
     ///
     /// ```
     /// use truebloom::BloomFilter;

@@ -12,9 +12,9 @@ const INSERTING: Doing = Doing { inserts: true, shared: true };
 
 impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
     /// Inserts keys in order, and reports which of them were new. For each key, the answer is the
-    /// result of [`insert`](Self::insert). For filters larger than the cache, this method is
-    /// several times as fast as a call of `insert` for each key, because it prefetches the bits of
-    /// the next keys.
+    /// result of [`insert`](Self::insert). In filters larger than the cache, this method is several
+    /// times as fast as one call of `insert` per key, because it prefetches the bits of the next
+    /// keys.
     ///
     /// ```
     /// use truebloom::AtomicBloomFilter;

@@ -31,14 +31,13 @@ impl Claims {
 }
 
 impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
-    /// Inserts a key, and returns true in exactly one of the threads that claim this key. If the
-    /// key is a false positive, the call returns false in all threads.
+    /// Inserts a key. If several threads claim the same new key, the call returns true in exactly
+    /// one of them. If the key is a false positive, the call returns false in every thread.
     ///
     /// If the filter does not contain the key yet, the call takes one of 64 locks, selected by the
-    /// key's hash. If the filter already contains the key, the call takes no lock. A call of
-    /// `claim` excludes other calls of `claim` with the same key, but not a call of
-    /// [`insert`](Self::insert). If one thread claims a key while another thread inserts it, both
-    /// calls may return true.
+    /// key's hash. If the filter already contains the key, the call takes no lock.
+    /// [`insert`](Self::insert) never takes a lock. If one thread claims a key while another thread
+    /// inserts it, both calls may return true.
     ///
     /// ```
     /// use std::sync::atomic::{AtomicU32, Ordering};

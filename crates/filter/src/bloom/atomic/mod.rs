@@ -19,17 +19,17 @@ use core::fmt;
 use truebloom_math::{Plan, Rate};
 
 /// A [filter](FilterOf) into which several threads insert keys while other threads query it,
-/// without locks. An `AtomicFilterOf` is made for a number of items and a rate, or from a
-/// [`FilterOf`], and can be turned into a [`FilterOf`].
+/// without locks. Make it for a number of items and a rate, or convert a [`FilterOf`].
+/// [`into_filter`](Self::into_filter) converts it back to a [`FilterOf`].
 ///
 /// # What threads see
 /// * A thread always sees the keys that it inserted. Another thread sees the key once both threads
-///   have synchronized after the insertion, by a join, a channel, or a lock. Without this
-///   synchronization, the other thread may see only some of the key's bits, and its lookup may
-///   return false.
-/// * When several threads insert the same new key at the same time, *at least one* of them gets
-///   true, and several threads may get true. A key's bits are set one after the other, so two
-///   threads can each be the first to set some of them. If exactly one thread must get true, use
+///   have synchronized after the insertion, by a join, a channel, or a lock. Before that, the other
+///   thread may see only some of the key's bits, and its lookup may return false.
+/// * If several threads insert the same new key at the same time, [`insert`](Self::insert) may
+///   return true in more than one of them. The bits of a key are set one after the other, so each
+///   thread may be the first to set some of them. At least one call returns true, unless insertions
+///   of other keys set all bits of this key meanwhile. If exactly one call must return true, use
 ///   [`claim`](Self::claim).
 /// * The final bits do not depend on the order of the insertions.
 ///
@@ -101,13 +101,13 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
         self.head.label.text()
     }
 
-    /// The number of keys offered so far, repeats included.
+    /// The number of insertions so far, repeats included.
     pub fn offered(&self) -> u64 {
         self.offered.get()
     }
 
-    /// Inserts a key; returns true if this call set any of its bits. [`AtomicFilterOf`] explains
-    /// what this means if several threads insert the same key.
+    /// Inserts a key; returns true if this call set any of its bits. If several threads insert the
+    /// same key at the same time, more than one call may return true: see [`AtomicFilterOf`].
     #[inline]
     pub fn insert<K: Key + ?Sized>(&self, key: &K) -> bool {
         self.insert_hash(self.hash(key))
@@ -138,21 +138,22 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
         self.bits.contains(&self.head.scheme, hash)
     }
 
-    /// Turns this into a filter for one thread, with all keys that were inserted. The result is
-    /// [marked as merged](FilterOf::is_merged), because several calls may have reported the same
-    /// key as new. The number of distinct keys is known only within bounds. The lower bound is
-    /// computed from the number of set bits.
+    /// Converts the filter to a [`FilterOf`] with the same bits. The result counts as
+    /// [merged](FilterOf::is_merged), because a filter shared by threads does not count how many
+    /// keys were new. Instead, [`changed`](FilterOf::changed) is a lower bound on the number of
+    /// distinct keys, computed from the number of set bits. It is 0 if the filter comes from an
+    /// intersection. The upper bound is [`most_items`](FilterOf::most_items).
     pub fn into_filter(self) -> FilterOf<S, H> {
         let AtomicFilterOf { bits, offered, head, excluded, .. } = self;
         filter_of(head, bits.into_words(), offered.get(), excluded)
     }
 
     /// A copy of the filter as it is now, to save or inspect it while threads go on inserting. The
-    /// copy contains every key whose insertion finished before this thread synchronized with it (by
-    /// a join, a channel or a lock). If a thread inserts a key during the copy, the copy may have
-    /// all, some or none of the key's bits. The copy is [marked as merged](FilterOf::is_merged),
-    /// like the result of [`into_filter`](Self::into_filter). The time is linear in the number of
-    /// bits.
+    /// copy contains every key that this thread inserted. It also contains every key of another
+    /// thread whose insertion finished before both threads synchronized, by a join, a channel, or a
+    /// lock. If a thread inserts a key during the copy, the copy may have all, some or none of the
+    /// key's bits. The copy counts as [merged](FilterOf::is_merged), like the result of
+    /// [`into_filter`](Self::into_filter). The time is linear in the number of bits.
     ///
     /// # Errors
     /// Returns an error if the memory cannot be allocated.

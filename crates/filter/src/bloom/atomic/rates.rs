@@ -26,9 +26,9 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
         self.bits.words().iter().all(|word| crate::word::Reads::read(word) == 0)
     }
 
-    /// The filter's present rate: [`FilterOf::fpr`](crate::FilterOf::fpr). Bits that other threads
-    /// set during the call may or may not be counted. The time is linear in the number of bits, and
-    /// no memory is allocated.
+    /// The filter's present rate: [`FilterOf::fpr`](crate::FilterOf::fpr). The result may include
+    /// some of the bits that other threads set during the call. The time is linear in the number of
+    /// bits, and no memory is allocated.
     ///
     /// ```
     /// use truebloom::AtomicBloomFilter;
@@ -72,12 +72,13 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
         expected_at::<S, H>(self.scheme(), items)
     }
 
-    /// The probability law that the filter follows: [`FilterOf::law`](crate::FilterOf::law).
+    /// The probability law of the filter, which gives the rate for any number of items:
+    /// [`FilterOf::law`](crate::FilterOf::law).
     pub fn law(&self) -> Box<dyn Law> {
         self.scheme().law()
     }
 
-    /// The number of distinct items that would give the present number of set bits on average:
+    /// The number of distinct items, estimated from the number of set bits:
     /// [`FilterOf::estimated_items`](crate::FilterOf::estimated_items). The time is linear in the
     /// number of bits.
     pub fn estimated_items(&self) -> Option<f64> {
