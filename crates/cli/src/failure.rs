@@ -88,7 +88,7 @@ impl From<FileError> for Failure {
     fn from(error: FileError) -> Failure {
         Failure::new(match error {
             FileError::Read { path, cause } if path.as_os_str() == "-" && cause.kind() == io::ErrorKind::NotFound => {
-                "a file is needed here, and `-` would be standard input; name the file, or write ./- for a file of that name".to_owned()
+                "a file is needed here, but `-` means standard input; name a file, or write ./- for a file named -".to_owned()
             }
             FileError::Read { path, cause } => {
                 let remedy = match cause.kind() {
@@ -149,7 +149,7 @@ fn wrong_with_file(error: &FormatError) -> String {
             )
         }
         FormatError::Field { field: "hash family", .. } => {
-            "the sketch has pairwise hashes; only programs that use the library can read it".to_owned()
+            "the sketch uses pairwise independent hash functions; only programs that use the library can read it".to_owned()
         }
         FormatError::Memory { bytes } => {
             format!("cannot allocate the {} that it needs; read it on a machine with more memory", crate::report::bytes(*bytes))
@@ -172,11 +172,11 @@ impl From<truebloom_math::Error> for Failure {
     fn from(error: truebloom_math::Error) -> Failure {
         match error {
             truebloom_math::Error::NoGuarantee { scheme } => Failure::new(format_args!(
-                "no rate can be guaranteed for one filter of {scheme} hashing: its positions are correlated, so the spread of its rates is not known; \
-                 add --mean to guarantee the average rate alone, or leave --scheme out"
+                "no rate can be guaranteed for a single filter with {scheme} hashing: its bit positions are correlated, and it is not known how much the rates of such filters differ; \
+                 add --mean to guarantee only the average rate, or leave --scheme out"
             )),
             truebloom_math::Error::Underdetermined { given: "an empty target", missing } => {
-                Failure::new(format_args!("the size of the filter is not determined: give {}", with_options(missing)))
+                Failure::new(format_args!("the size of the filter is not determined; give {}", with_options(missing)))
             }
             truebloom_math::Error::Underdetermined { given, missing } => {
                 Failure::new(format_args!("{} does not determine a filter; give {}", with_options(given), with_options(missing)))
@@ -200,8 +200,8 @@ impl From<truebloom_math::Error> for Failure {
                 Failure::new(grouped(&format!("{name} is {found}, but must be {expected}")))
             }
             truebloom_math::Error::LawTooCostly { .. } => Failure::new(
-                "with so many bits, items or probes, it takes too long to compute how the rates of single filters differ; \
-                 `truebloom fpr` computes the expected rate of any size",
+                "with these numbers of bits, items and probes, computing the rates of single filters takes too long; \
+                 `truebloom fpr` computes the expected rate at any size",
             ),
             error => Failure::new(grouped(&error.to_string())),
         }

@@ -36,7 +36,7 @@ pub(crate) fn check_not_input(path: &Path, inputs: &[PathBuf], reads_nothing: bo
         Some(input) => Err(Failure::at(
             path,
             format_args!(
-                "this file is also read as an input ({}), and would be lost; name another file to write",
+                "this file is also an input ({}) and would be overwritten; choose another file to write",
                 crate::inputs::name(input).display()
             ),
         )),
@@ -60,7 +60,7 @@ pub(crate) fn check_layout(scheme: SchemeId, layout: Layout) -> Result<(), Failu
 pub(crate) fn over_capacity<K: Counted>(filter: &AnyFilter<K>) -> String {
     if let (AnyFilter::Scalable(_), Some(asked)) = (filter, filter.rate()) {
         return format!(
-            "the filter's rate is certainly above the requested {asked} (at most {} now): each filter that grows keeps its rate, but a merge of such filters may not; fill one filter from all the data, or choose a lower rate with `truebloom create -p`",
+            "the filter's rate is certainly above the requested {asked} (at most {} now): a union of filters that grow can exceed the rate that each of them keeps; fill one filter from all the data, or choose a lower rate with `truebloom create -p`",
             rate_up(filter.fpr().upper, 3)
         );
     }

@@ -103,7 +103,7 @@ pub(crate) fn taken(path: &Path, is_ours: impl FnOnce(&File) -> bool) -> Failure
 pub(crate) fn check_name(path: &Path) -> Result<(), Failure> {
     if path.as_os_str() == "-" {
         return Err(Failure::new(
-            "a file is needed here, and `-` would be standard output; name a file, or write ./- for a file of that name",
+            "a file is needed here, but `-` means standard output; name a file, or write ./- for a file named -",
         ));
     }
     if path.as_os_str().as_encoded_bytes().last().is_some_and(|last| std::path::is_separator(char::from(*last))) {

@@ -50,7 +50,7 @@ pub enum BuildError {
         /// The scheme that was given.
         scheme: SchemeId,
     },
-    /// The law of the scheme does not prove the rate.
+    /// The requested rate is not proven for a filter of this scheme with these bits and probes.
     NotProven {
         /// The scheme that was given.
         scheme: SchemeId,
@@ -73,21 +73,22 @@ pub enum BuildError {
         /// The plan's scheme.
         found: truebloom_math::SchemeId,
     },
-    /// The plan was made for hashes with more bits than the hasher computes. Equal hashes would be
-    /// more frequent than planned.
+    /// The plan was made for longer hashes than the hasher computes. Hash collisions would be more
+    /// frequent than planned.
     HashBits {
         /// The number of bits of the hasher's hash.
         found: u32,
-        /// An upper bound on the amount that equal hashes of `found` bits add to the rate.
+        /// An upper bound on the part of the rate that comes from hash collisions, for hashes of
+        /// `found` bits.
         floor: f64,
-        /// The probability of equal hashes that the plan allows for.
+        /// The part of the rate that the plan reserves for hash collisions.
         planned: f64,
     },
     /// A policy of a recycling filter has an invalid value.
     Policy {
         /// The invalid field.
         field: &'static str,
-        /// The value of the field.
+        /// The value of the invalid field.
         found: u64,
         /// The values that the field may have.
         expected: Expected,
@@ -126,12 +127,12 @@ pub enum BuildError {
         /// The requested number of rows.
         found: u64,
     },
-    /// The shape and the sketch have rows of different kinds.
+    /// The given shape is for another kind of rows than the sketch has.
     #[cfg(feature = "sketches")]
     RowHashes {
-        /// The kind of rows of the shape.
+        /// The kind of rows that the shape is for.
         found: Rows,
-        /// The kind of rows of the sketch.
+        /// The kind of rows that the sketch has.
         expected: Rows,
     },
     /// The operating system provides no random numbers.
@@ -230,8 +231,9 @@ impl From<truebloom_math::Error> for BuildError {
 }
 
 impl From<Infallible> for BuildError {
-    /// Never called. This conversion exists so that constructors accept both a `Rate` and types
-    /// whose conversion to a rate may fail.
+    /// Never called. Constructors accept any type that converts to a `Rate`, and return the error
+    /// of the conversion as a `BuildError`. A `Rate` converts to itself without errors, so the type
+    /// of its error is `Infallible`.
     fn from(never: Infallible) -> BuildError {
         match never {}
     }
@@ -282,9 +284,10 @@ pub enum MergeError {
         /// The size of this dimension in the other sketch.
         theirs: u64,
     },
-    /// The inner product is not defined, because the counters of one sketch are not sums of counts.
+    /// The inner product cannot be computed. It needs counters that are the sums of their keys'
+    /// counts, but conservative update or halving has left other values in one sketch.
     NotSums {
-        /// The operation after which the sketch's counters are no longer sums.
+        /// The operation that left the other values.
         how: &'static str,
     },
     /// The schemes differ.
@@ -302,12 +305,12 @@ pub enum MergeError {
         /// The hasher of the other filter.
         theirs: Option<HasherId>,
     },
-    /// The two filters grow by different rules.
+    /// The two filters were made with different [`Growth`](truebloom_math::Growth) parameters.
     Growth,
     /// Filters that grow cannot be intersected.
     Layers,
-    /// A layer of the other filter has more set bits than its limit: its bytes are damaged or
-    /// forged.
+    /// A layer of the other filter has more set bits than the layer may have. The bytes of that
+    /// filter are damaged or forged.
     Limit {
         /// The number of set bits.
         ones: u64,
@@ -319,14 +322,14 @@ pub enum MergeError {
         /// The size of the layer in bytes.
         bytes: u64,
     },
-    /// The buffer is shorter than the members of the pack.
+    /// The buffer is too short for a filter of the [pack](crate::Pack).
     Room {
-        /// The length of a member in bytes.
+        /// The length in bytes that each filter takes in the pack.
         needed: usize,
         /// The length of the buffer in bytes.
         found: usize,
     },
-    /// The seeds differ. The message does not show the seeds, because they are secret.
+    /// The seeds differ. The error does not contain the seeds, because they are secret.
     Seed,
 }
 
@@ -354,7 +357,7 @@ impl fmt::Display for MergeError {
             }
             MergeError::Growth => f.write_str("the filters grow in different ways; make one as an empty copy of the other"),
             MergeError::Layers => f.write_str(
-                "filters that grow cannot be intersected, because a key may be in different layers of the two; query both filters instead",
+                "filters that grow cannot be intersected, because the same key may be in different layers of the two filters; query both filters instead",
             ),
             MergeError::Limit { ones, limit } => {
                 write!(
@@ -409,7 +412,7 @@ pub enum FormatError {
     },
     /// There are too many bytes.
     TooLong {
-        /// The length according to the header.
+        /// The number of bytes up to the end of the contents.
         expected: u64,
         /// The actual number of bytes.
         found: u64,
@@ -428,44 +431,46 @@ pub enum FormatError {
         /// The checksum of the payload's bytes.
         found: u64,
     },
-    /// The record of a pack's member is damaged, or belongs to another pack.
+    /// In a [pack](crate::Pack), the bytes of a filter are damaged, or belong to a pack with
+    /// another plan or seed.
     MemberChecksum {
         /// The checksum in the record.
         expected: u64,
         /// The checksum of the record's bytes.
         found: u64,
     },
-    /// The bytes are not a filter that can be queried in place: they are a compressed filter, or
-    /// the [difference](crate::wire) between two states of a filter.
+    /// The bytes are a compressed filter, or the [difference](crate::wire) between two states of a
+    /// filter. Neither can be queried in place.
     Coded {
         /// True if the bytes are a difference, and false if they are a compressed filter.
         is_difference: bool,
     },
-    /// The caller expected the [difference](crate::wire) between two files, but the bytes are
-    /// something else.
+    /// The bytes are not the [difference](crate::wire) between two states of a filter.
     NotADifference,
     /// The compressed bytes cannot be decoded.
     Code,
-    /// The compressed bytes expand to more than is allowed.
+    /// The compressed bytes would expand to more bytes than their length allows.
     Expands {
         /// The length in bytes after expansion.
         to: u64,
         /// The largest allowed length in bytes.
         most: u64,
     },
-    /// The difference was not made from the given file.
+    /// The difference was made from a file other than the given one.
     WrongBase {
         /// The checksum in the header of the file from which the difference was made.
         expected: u64,
-        /// The checksum of this file's header.
+        /// The checksum in the header of the given file.
         found: u64,
     },
-    /// The two files are not two states of one filter.
+    /// The two files are not states of the same filter, because their headers differ in a field
+    /// that never changes.
     OtherFilter {
         /// The first header field in which the files differ.
         field: &'static str,
     },
-    /// In a filter that grows, the record of a layer is damaged.
+    /// The file of a filter that grows has a record for each layer. One of these records is
+    /// damaged.
     LayerChecksum {
         /// The checksum in the record.
         expected: u64,
@@ -517,11 +522,12 @@ pub enum FormatError {
         /// What is wrong with the parameters.
         why: String,
     },
-    /// The rate in the header is not strictly between 0 and 1.
+    /// The rate in the header is not strictly between 0 and 1. The rate is
+    /// `numerator * 10^exponent / divisor`.
     Rate {
         /// The numerator of the rate.
         numerator: u64,
-        /// The exponent of the power of ten in the rate.
+        /// The exponent of 10.
         exponent: i32,
         /// The divisor of the rate.
         divisor: u64,
@@ -647,7 +653,7 @@ pub enum Expected {
     Exactly(u64),
     /// A value in this range, which includes both ends.
     Within(u64, u64),
-    /// A prime that is at least the depth of the sketch.
+    /// A prime number that is at least the number of rows of the sketch.
     Prime,
 }
 

@@ -191,7 +191,7 @@ impl fmt::Display for Error {
             ),
             Error::NoGuarantee { scheme } => write!(
                 f,
-                "no rate can be guaranteed for one filter of {scheme} hashing: its positions are correlated, so the spread of its rates is not known; guarantee only the average, or use the standard scheme"
+                "no rate can be guaranteed for a single filter with {scheme} hashing: its bit positions are correlated, and it is not known how much the rates of such filters differ; guarantee only the average, or use the standard scheme"
             ),
             Error::TooCostly { probes, digits } => write!(
                 f,

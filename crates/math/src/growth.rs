@@ -118,7 +118,7 @@ impl Growth {
             return out_of_range(
                 "rate",
                 rate,
-                format!("at least {LEAST_RATE:e} for a filter that grows: hash collisions need a share of the rate, too"),
+                format!("at least {LEAST_RATE:e} for a filter that grows, because hash collisions add to its rate"),
             );
         }
         if !(LEAST_FIRST..=Growth::MOST_FIRST).contains(&first) {

@@ -25,8 +25,8 @@ impl Alternative {
         Some(Alternative { bits_ratio, is_worth_it: bits_ratio <= WORTH_TIMES, plan })
     }
     /// Returns what the filter loses if the number of bits is given, so that it cannot have more:
-    /// `3.35% fewer items`, or, with given items, `1.451 times the rate`. Returns `None` if the
-    /// number of bits is not given.
+    /// `3.35% fewer items`, or, with given items, `1.451 times the rate of a standard filter`.
+    /// Returns `None` if the number of bits is not given.
     #[must_use]
     pub fn loss(&self, target: &Target, standard: &Plan) -> Option<String> {
         target.bits?;
@@ -36,6 +36,6 @@ impl Alternative {
         }
         // The rates themselves may be too small for a quotient.
         let times = rate((self.plan.fpr.ln_upper - standard.fpr.ln_upper).exp(), 4);
-        Some(if times == "1" { "the same rate".to_owned() } else { format!("{times} times the rate") })
+        Some(if times == "1" { "the same rate".to_owned() } else { format!("{times} times the rate of a standard filter") })
     }
 }

@@ -55,7 +55,7 @@ fn refusal(args: &Args, error: &CompareError) -> Failure {
         ),
         CompareError::Grows { index } => Failure::at(
             name(*index),
-            "a filter that grows cannot be compared, because another filter may have the same keys in other layers; compare filters made with -n",
+            "a filter that grows cannot be compared, because two filters may have the same key in different layers; compare filters made with -n",
         ),
         CompareError::Law(error) => Failure::from(error.clone()),
         other => Failure::new(other),

@@ -283,7 +283,7 @@ fn report(args: &Args, filter: &AnyFilter, made: &Made, records: Option<&Records
         format!(
             "{}{}",
             super::distinct(filter.offered(), filter.changed(), args.records.noun()),
-            filter.capacity().map_or("; grows".to_owned(), |items| format!("; planned for {}", count(items)))
+            filter.capacity().map_or("; adds layers as needed".to_owned(), |items| format!("; planned for {}", count(items)))
         ),
     );
     let now_text = if filter.fill_tells_rate() { fpr_text(&now, 4) } else { format!("at most {}", rate_up(now.upper, 3)) };

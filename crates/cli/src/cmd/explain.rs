@@ -81,7 +81,7 @@ impl Explained {
         if let AnyFilter::Scalable(_) = filter {
             return Err(Failure::at(
                 path,
-                "this filter consists of layers, which can only be explained one by one; `truebloom info --json` shows the bits, probes and keys of each, to be given with -m, -k and -n",
+                "this filter consists of layers, and only one layer at a time can be explained; `truebloom info --json` shows the bits, probes and keys of each layer; give those of one layer with -m, -k and -n",
             ));
         }
         let variant = filter.scheme_id().variant().filter(|variant| *variant != Variant::Partitioned).ok_or_else(|| {
@@ -168,7 +168,7 @@ fn add_rate(report: &mut Report, of: &Explained, expected: &Fpr, scatter: &Scatt
     }
     report.field("fpr", fpr_value(expected)).field("rate_variance", variance).field("rate_quantiles", Value::Object(quantiles));
     if spread.is_finite() {
-        report.line("", format!("standard deviation over filters: {}% of the expected rate", significant(100.0 * spread, 3)));
+        report.line("", format!("standard deviation of the rates of single filters: {}% of the expected rate", significant(100.0 * spread, 3)));
     }
     Ok(())
 }
@@ -176,7 +176,7 @@ fn add_rate(report: &mut Report, of: &Explained, expected: &Fpr, scatter: &Scatt
 fn add_bounds(report: &mut Report, of: &Explained, expected: &Fpr) {
     // These bounds are for distinct bits, so they need at least as many bits as probes.
     let Ok(found) = bounds::rates(of.bits, of.items, of.probes) else { return };
-    let named = [("lower_by_mean", "lower by mean", found.lower_by_mean), ("lower", "lower", found.lower), ("upper", "upper", found.upper)];
+    let named = [("lower_by_mean", "lower, mean fill", found.lower_by_mean), ("lower", "lower", found.lower), ("upper", "upper", found.upper)];
     let fields = named.iter().map(|(name, _, fpr)| ((*name).to_owned(), Value::Object(fpr_value(fpr)))).collect();
     report.field("bounds", Value::Object(fields));
     for (_, label, fpr) in named {
@@ -207,7 +207,7 @@ fn add_efficiency(report: &mut Report, of: &Explained) -> Result<(), Failure> {
     report.line(
         "efficiency",
         format!(
-            "an ideal structure would need {}% of its bits ({}% for large Bloom filters)",
+            "an ideal structure would need {}% of this filter's bits ({}% for large Bloom filters)",
             significant(100.0 * value, 5),
             significant(100.0 * std::f64::consts::LN_2, 4)
         ),

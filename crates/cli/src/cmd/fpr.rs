@@ -210,12 +210,12 @@ fn add_scheme(report: &mut Report, args: &Args) -> Result<(), Failure> {
         let compared = match ln_times.exp() {
             times @ ..1.0 => format!("{:.3}% lower", 100.0 * (1.0 - times)),
             times @ ..10.0 => format!("{:.3}% higher", 100.0 * (times - 1.0)),
-            times @ ..1e300 => format!("{} times that", rate(times, 4)),
-            _ => format!("{} times that", power(ln_times, 4)),
+            times @ ..1e300 => format!("{} times as high", rate(times, 4)),
+            _ => format!("{} times as high", power(ln_times, 4)),
         };
         report.line(
             "independent",
-            format!("{} if positions were independent; the rate of the scheme is {compared}", fpr_text(&independent, 6)),
+            format!("{} if positions were independent; the rate above is {compared}", fpr_text(&independent, 6)),
         );
     }
     Ok(())
@@ -251,7 +251,7 @@ fn add_expected(report: &mut Report, args: &Args, items: u64) -> Result<(), Fail
         fields.insert(approximation.name().to_owned(), value.into());
         let error = value / fpr.value - 1.0;
         let off = if fpr.value >= f64::MIN_POSITIVE { format!("  {error:+.3e} relative error") } else { String::new() };
-        let shown = if value >= f64::MIN_POSITIVE { rate(value, 6) } else { "below the range of a double".to_owned() };
+        let shown = if value >= f64::MIN_POSITIVE { rate(value, 6) } else { "too small for a double".to_owned() };
         report.line(approximation.name(), format!("{shown}{off}"));
     }
     report.field("approximations", Value::Object(fields));

@@ -91,7 +91,7 @@ fn report(args: &Args, filter: &AnyFilter, before: (u64, u64), records: &Records
     report.field("filter", args.filter.display().to_string()).field("inserted", offered).field("new", changed);
     let new = match (offered, changed) {
         (1, 1) => "new to the filter".to_owned(),
-        (_, 0) => "none certainly new to the filter".to_owned(),
+        (_, 0) => "none known to be new to the filter".to_owned(),
         (all, new) if all == new => "all new to the filter".to_owned(),
         _ => format!("at least {} new to the filter", count(changed)),
     };

@@ -46,7 +46,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     // This is checked before OUT: if OUT was left out, an existing filter is in its place.
     if args.filters.len() < 2 {
         return Err(Failure::new(
-            "name the filter to write first, and then at least two filters to merge: truebloom merge OUT FILTER FILTER",
+            "first name the filter to write, then at least two filters to merge: truebloom merge OUT FILTER FILTER",
         ));
     }
     let lock = Lock::of_output(&args.out, args.force)?;

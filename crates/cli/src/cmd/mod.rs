@@ -35,7 +35,7 @@ use serde_json::{Value, json};
 use truebloom::{AnyFilter, Counted, ScalableFilter};
 use truebloom_math::Growth;
 
-/// A text like `130 lines, at least 128 distinct (2 are repeats, or set no new bit)`.
+/// A text like `130 lines, at least 128 distinct (2 may be repeats)`.
 pub(crate) fn distinct(offered: u64, changed: u64, noun: &str) -> String {
     if offered == 0 {
         return plural(0, noun);
@@ -43,8 +43,8 @@ pub(crate) fn distinct(offered: u64, changed: u64, noun: &str) -> String {
     let rest = offered.saturating_sub(changed);
     let why = match rest {
         0 => String::new(),
-        1 => " (1 is a repeat, or set no new bit)".to_owned(),
-        _ => format!(" ({} are repeats, or set no new bit)", count(rest)),
+        1 => " (1 may be a repeat)".to_owned(),
+        _ => format!(" ({} may be repeats)", count(rest)),
     };
     let offered_text = plural(offered, noun);
     match (offered, rest) {
@@ -71,7 +71,7 @@ pub(crate) fn probes(filter: &AnyFilter<impl Counted>) -> String {
     let all = plural(filter.probes().into(), "probe");
     match filter {
         AnyFilter::Scalable(grown) if grown.layers().len() > 1 => {
-            format!("{all} in all layers; for a missing key, about two per layer are examined")
+            format!("{all} in all layers; looking up a missing key takes about two per layer")
         }
         _ => all,
     }
@@ -87,7 +87,7 @@ pub(crate) fn add_growth(report: &mut Report, growth: &Growth) {
         .line(
             "memory",
             format!(
-                "from {1} items on, at most about {0} times that of a filter planned for the right number of items",
+                "from {1} items on, at most about {0} times the memory of a filter planned for the actual number of items",
                 growth.ratio(),
                 count(growth.first())
             ),
@@ -109,7 +109,7 @@ pub(crate) fn add_layers<K: Counted>(report: &mut Report, filter: &ScalableFilte
     let text = if filter.fill_tells_rate() && bound.upper <= asked.to_f64() {
         format!("at most {asked}, for any number of items and every seed")
     } else {
-        format!("at most {} for every seed, because the layers of all merged filters add up", rate_up(bound.upper, 3))
+        format!("at most {} for every seed, because the bounds of all merged layers add up", rate_up(bound.upper, 3))
     };
     report.line("bound", text);
 }

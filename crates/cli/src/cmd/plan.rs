@@ -276,9 +276,9 @@ fn add_mean(report: &mut Report, plan: &Plan, target: &Target) -> Result<(), Fai
     report.field("mean", json!({ "bits": mean.bits, "items": mean.items, "probes": mean.probes }));
     if target.bits.is_none() {
         let less = 100.0 * (plan.bits as f64 / mean.bits as f64 - 1.0);
-        report.line("mean alone", format!("{} would suffice; the guarantee takes {}% more bits", plural(mean.bits, "bit"), rate(less, 2)));
+        report.line("mean alone", format!("{} would be enough for the average rate; the guarantee needs {}% more", plural(mean.bits, "bit"), rate(less, 2)));
     } else if mean.items != plan.items {
-        report.line("mean alone", format!("{} would fit", plural(mean.items, "item")));
+        report.line("mean alone", format!("{} would fit if only the average rate were guaranteed", plural(mean.items, "item")));
     }
     Ok(())
 }
@@ -349,18 +349,18 @@ fn add_textbook(report: &mut Report, plan: &Plan) -> Result<(), Failure> {
     let filter =
         format!("{}, {}, {}", plural(textbook.bits, "bit"), plural(textbook.items, "item"), plural(textbook.probes.into(), "probe"));
     let verdict = match (textbook.meets, plan.rate) {
-        (Some(true), _) => ", which keeps the rate".to_owned(),
-        (Some(false), _) if excess < 1e-9 => ", which just misses the rate".to_owned(),
-        (Some(false), _) => format!(", which misses the rate by {}", percent(excess)),
-        (None, _) if excess > 1e-9 => format!(", {} more than it claims", percent(excess)),
+        (Some(true), _) => ", which keeps the requested rate".to_owned(),
+        (Some(false), _) if excess < 1e-9 => ", just above the requested rate".to_owned(),
+        (Some(false), _) => format!(", {} the requested rate", percent(excess)),
+        (None, _) if excess > 1e-9 => format!(", {} the rate that it claims", percent(excess)),
         (None, _) => String::new(),
     };
-    report.line("textbook", format!("{filter}: the average would be {}{verdict}", rate(textbook.fpr.value, 6)));
+    report.line("textbook", format!("{filter}: the average rate would be {}{verdict}", rate(textbook.fpr.value, 6)));
     Ok(())
 }
 
-/// Formats an excess over a rate: as `0.088%`, or, from 100% on, as a multiple of the rate,
+/// Formats an excess over a rate: as `0.088% above`, or, from 100% on, as a multiple of the rate,
 /// `2.1 times`.
 fn percent(excess: f64) -> String {
-    if excess >= 1.0 { format!("{} times", rate(excess + 1.0, 3)) } else { format!("{}%", rate(excess * 100.0, 2)) }
+    if excess >= 1.0 { format!("{} times", rate(excess + 1.0, 3)) } else { format!("{}% above", rate(excess * 100.0, 2)) }
 }

@@ -12,7 +12,7 @@ pub(super) fn add_overload(report: &mut Report, plan: &Plan) -> Result<(), Error
     for (row, over) in found.iter().enumerate() {
         let label = if row == 0 { "overfilled" } else { "" };
         let times = rate(over.factor, 3);
-        report.line(label, format!("{times} times the items ({}): at most {} on average", count(over.items), proven(&over.fpr, None)));
+        report.line(label, format!("{times} times the planned items ({}): at most {} on average", count(over.items), proven(&over.fpr, None)));
     }
     let rows: Vec<_> =
         found.iter().map(|over| json!({ "factor": over.factor, "items": over.items, "fpr": fpr_value(&over.fpr) })).collect();
@@ -30,5 +30,5 @@ pub(super) fn add_static(report: &mut Report, plan: &Plan) {
     report.field("static", json!({ "fingerprint_bits": fingerprint, "xor_bits": xor, "fuse_bits": fuse, "method": "approximation" }));
     let share = 100.0 * (fuse / plan.bits as f64 - 1.0);
     let size = bytes((fuse / 8.0).ceil() as u64);
-    report.line("static", format!("about {size} in a binary fuse filter ({share:+.0}%), if all items are known and none is ever added"));
+    report.line("static", format!("about {size} ({share:+.0}%) in a binary fuse filter, for a set of items that never changes"));
 }

@@ -65,7 +65,7 @@ impl Options {
         needs(("--arrival", self.arrival.is_some()), remember)?;
         needs(("--forget", self.forget.is_some()), remember)?;
         if self.forget.is_some() && (has_bits || self.memory.is_some()) {
-            return Err(Failure::new("--forget determines the size, but a size is given: leave out one of the two"));
+            return Err(Failure::new("--forget determines the size; leave out --forget or the size (-m or --memory)"));
         }
         Ok(())
     }

@@ -107,9 +107,9 @@ fn stream(text: &str) -> Result<Stream, String> {
 /// The options of a simulation, by the names that the library gives them.
 const SIMULATED: [(&str, &str); 4] = [
     ("arrivals", "-n"),
-    ("items", "the number of items of --stream"),
-    ("exponent", "the exponent of --stream"),
-    ("mean", "the mean of --stream"),
+    ("items", "ITEMS in --stream"),
+    ("exponent", "EXPONENT in --stream"),
+    ("mean", "MEAN in --stream"),
 ];
 
 /// The largest number of arrivals. Simulating this many takes some hours.

@@ -134,7 +134,7 @@ fn add_expected(report: &mut Report, filter: &Looked, verification: &Verificatio
     let items = if low == high { count(high) } else { format!("{} to {}", count(low), count(high)) };
     let met = filter.rate().filter(|_| verification.expected_verdict() == ExpectedVerdict::Met);
     let of = match filter {
-        AnyFilter::Scalable(_) => format!("in the present layers ({items} items)"),
+        AnyFilter::Scalable(_) => format!("with the current layers ({items} items)"),
         _ => format!("expected for {items} item{}", if high == 1 { "" } else { "s" }),
     };
     report.line("proven", format!("at most {} {of}", proven(&expected, met)));
@@ -163,10 +163,10 @@ fn add_this_filter(report: &mut Report, filter: &Looked, verification: &Verifica
     let law = match (fill.tested, fill.holds()) {
         (false, _) if filter.is_intersection() => "; for an intersection, the number of set bits cannot be tested",
         (false, _) if matches!(filter, AnyFilter::Scalable(_)) && !is_determined => {
-            "; this fill cannot be tested, because merged layers may have keys in common"
+            "; this number of set bits cannot be tested, because merged layers may have keys in common"
         }
         (false, _) if filter.is_merged() => "; for a merged filter, the number of set bits cannot be tested",
-        (false, _) => "; this fill cannot be tested",
+        (false, _) => "; this number of set bits cannot be tested",
         (true, true) if bounded => ", within the predicted bounds",
         (true, true) => ", as predicted",
         (true, false) => ", NOT as predicted",
@@ -177,7 +177,7 @@ fn add_this_filter(report: &mut Report, filter: &Looked, verification: &Verifica
         _ if is_determined => String::new(),
         _ => format!("; in the {} scheme, the fill alone does not determine the rate", filter.scheme_id().name()),
     };
-    report.line("this filter", format!("{rate} from {} of {} bits set{law}{scheme}", count(fill.ones), count(filter.bits())));
+    report.line("this filter", format!("{rate} with {} of {} bits set{law}{scheme}", count(fill.ones), count(filter.bits())));
     report.field("withheld", verification.has_withheld_keys());
     if verification.has_withheld_keys() {
         report.line(
@@ -197,13 +197,13 @@ fn add_power(report: &mut Report, verification: &Verification, measurement: &Mea
         json!({ "confidence": CONFIDENCE, "ones": fill.noticed, "share": fill.noticed.map(|more| share(more, fill.ones)), "rate": rate_noticed }),
     );
     let bits = match fill.noticed {
-        _ if !fill.tested => Err("too many set bits would go unnoticed, because the fill cannot be tested"),
-        None => Err("too many set bits would go unnoticed"),
+        _ if !fill.tested => Err("the number of set bits cannot be tested"),
+        None => Err("too many set bits would not be noticed"),
         Some(more) if fill.ones == 0 => Ok(plural(more, "set bit")),
         Some(more) => Ok(format!("{}% more set bits ({})", significant(100.0 * share(more, fill.ones), 2), count(more))),
     };
     let rate = rate_noticed.map(|noticed| format!("a rate of {} or more", rate_up(noticed, 4)));
-    let rate = rate.ok_or("with so few queries, a higher rate would go unnoticed");
+    let rate = rate.ok_or("more queries are needed to notice a higher rate");
     report.line(
         "sensitivity",
         match (bits, rate) {
@@ -237,7 +237,7 @@ fn add_measured(report: &mut Report, measurement: &Measurement<'_>, seed: u64) {
     let (lowest, highest) = measurement.possible_rates();
     if lowest < highest {
         report.field("possible_rates", json!({ "lower": lowest, "upper": highest }));
-        report.line("possible", format!("rates from {} to {}, computed without the measurement", rate(lowest, 3), rate_up(highest, 3)));
+        report.line("possible", format!("rates from {} to {} (computed, not measured)", rate(lowest, 3), rate_up(highest, 3)));
     }
 }
 
@@ -282,7 +282,7 @@ fn verdict(filter: &Looked, verification: &Verification, measurement: &Measureme
     let is_overfull = verification.is_overfull() || measurement.is_overfull();
     if let (true, AnyFilter::Scalable(_), Some(asked)) = (is_overfull, filter, filter.rate()) {
         reasons.push(format!(
-            "its rate is certainly above the requested {asked}: each filter that grows keeps its rate, but a merge of such filters may not"
+            "its rate is certainly above the requested {asked}: a union of filters that grow can exceed the rate that each of them keeps"
         ));
     }
     // If the counted items already exceed the plan, this is not reported twice.

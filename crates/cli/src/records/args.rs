@@ -97,7 +97,7 @@ fn delimiter(text: &str) -> Result<u8, String> {
 
 fn threads(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|number| *number <= MOST_THREADS).ok_or_else(|| {
-        format!("`{text}` is not a number of threads; give one from 1 to {MOST_THREADS}, or 0 for as many as there are processors")
+        format!("`{text}` is not a number of threads; give one from 1 to {MOST_THREADS}, or 0 for one per processor")
     })
 }
 

@@ -74,7 +74,7 @@ impl Extraction {
             && first_keys.is_other_form(&other_keys)
         {
             warn(format_args!(
-                "the keys of {} were read {}, and the keys of {} {}; are they the same keys?",
+                "the keys of {} were read {}, and the keys of {} {}; check that these are the same keys",
                 first.display(),
                 first_keys.described(),
                 other.display(),
@@ -215,7 +215,7 @@ impl RecordArgs {
         if self.says_what_keys_are() && !repeats {
             if let Some(both) = both {
                 return Err(Failure::new(format_args!(
-                    "the keys of {} were read with {}; these options are replaced as a whole, so {} is not enough; give {}",
+                    "the keys of {} were read with {}; {} would replace all of these options; give {}",
                     first.display(),
                     kept.options(),
                     given.options(),
@@ -225,7 +225,7 @@ impl RecordArgs {
             let other = known.iter().find(|(_, kept)| **kept != given);
             let doubt = other.map(|(path, other)| {
                 format!(
-                    "the keys of {} were read {}, and the keys of this run {}; are they the same keys?",
+                    "the keys of {} were read {}, and the keys of this run {}; check that these are the same keys",
                     path.display(),
                     other.described(),
                     given.described()

@@ -163,7 +163,7 @@ fn check_room(filter: &AnyFilter) -> Result<(), Failure> {
 /// Returns the error of --strict; `how` says whether the filter has, or may have, this many items.
 fn too_many(how: &str, items: u64, capacity: u64) -> Failure {
     Failure::new(format_args!(
-        "there {} more items than planned: {how} {} distinct ones, planned for {}; nothing was written. Leave --strict out to insert them anyway, or plan a larger filter with `truebloom create -n`",
+        "there {} {how} {} distinct items, more than the {} planned; nothing was written. Leave --strict out to insert them anyway, or plan a larger filter with `truebloom create -n`",
         if how == "up to" { "may be" } else { "are" },
         report::count(items),
         report::count(capacity)

@@ -59,5 +59,5 @@ fn add<R: RowHashes>(list: &ListedSketch<R>, report: &mut Report) {
         );
     }
     report.field("listed", listed).field("unlisted_at_most", bound(list.missed_at_most()));
-    report.line("list", format!("{}, shown by `truebloom count show`; {}", plural(listed, "key"), others(list.missed_at_most())));
+    report.line("list", format!("{} (`truebloom count show` prints them); {}", plural(listed, "key"), others(list.missed_at_most())));
 }

@@ -261,11 +261,11 @@ fn keys_of(args: &Args, filter: &mut Filter) -> Result<KeysOf, Failure> {
     match (second, args.second) {
         (true, false) => Err(Failure::at(
             path,
-            "this state also stores second occurrences; to continue with this file, add --second; or give another file",
+            "this state also stores second occurrences; add --second to continue with this file, or give another file",
         )),
         (false, true) => Err(Failure::at(
             path,
-            "this state stores only first occurrences; to continue with this file, omit --second; or give another file",
+            "this state stores only first occurrences; omit --second to continue with this file, or give another file",
         )),
         _ => args.records.for_filters(&[(path, kept)]),
     }
@@ -311,7 +311,7 @@ fn begin(args: &Args) -> Result<(Filter, Saver, Chosen), Failure> {
             if sizing.is_unsized() && !args.quiet && !args.json {
                 let lines = chosen.design.long_run()?.items_per_cycle.lower / entries as f64;
                 warn(format_args!(
-                    "{}: made a new state of {}, which holds {} {}s on average; for another size, give -n or --memory",
+                    "{}: made a new state of {}, which has room for {} different {}s on average; for another size, give -n or --memory",
                     path.display(),
                     bytes(chosen.bytes()),
                     count(lines as u64),

@@ -42,7 +42,7 @@ impl StateFile {
         let filter = Filter::from_bytes(Held::open(path)?.as_ref()).map_err(|cause| match cause {
             FormatError::NotAFilter { .. } => Failure::at(
                 path,
-                "this is not a truebloom file; for a new state, give a name that does not exist yet, and dedup makes the file",
+                "this is not a truebloom file; to begin a new state, give the name of a file that does not exist yet",
             ),
             cause => format_error(path, cause).into(),
         })?;
@@ -119,7 +119,7 @@ fn check_rate(path: &Path, there: &Chosen, asked: &Chosen) -> Result<(), Failure
         Some(asked) => Err(Failure::at(
             path,
             format_args!(
-                "this state was made for a rate of {}, above the {asked} given with -p; to continue with this file, omit -p; or give another file",
+                "this state was made for a rate of {}, above the {asked} given with -p; omit -p to continue with this file, or give another file",
                 rate_up(kept, 4)
             ),
         )),
@@ -165,14 +165,14 @@ pub(super) fn check_same(path: &Path, filter: &Filter, there: &Chosen, asked: &C
     if differences.is_empty() {
         return Err(Failure::at(
             path,
-            "this state was made with a slightly different size (too small a difference to show in the printed digits); to continue with this file, omit these options; or give another file",
+            "this state was made with a slightly different size (too small a difference to show in the printed digits); omit these options to continue with this file, or give another file",
         ));
     }
     let assumed = if sized && !args.sizing.asks_rate() { format!(" (-p is not given, so it is {DEFAULT_RATE})") } else { String::new() };
     Err(Failure::at(
         path,
         format_args!(
-            "the parameters of this state are not those given: {}{assumed}; to continue with this file, omit these options; or give another file",
+            "the parameters of this state are not those given: {}{assumed}; omit these options to continue with this file, or give another file",
             differences.join("; ")
         ),
     ))

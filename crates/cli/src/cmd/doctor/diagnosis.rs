@@ -37,12 +37,12 @@ fn rebuild(path: &Path, kind: Option<FileKind>) -> String {
         }
         Some(FileKind::Scalable) => "build the filter again from its data with `truebloom create --grow`",
         Some(FileKind::RecyclingOnePhase | FileKind::RecyclingTwoPhase | FileKind::RecyclingBlocked) => {
-            "remove the file; the next `truebloom dedup --state` then begins a new state, for which all lines are new"
+            "remove the file; the next run of `truebloom dedup --state` then begins with an empty state"
         }
         Some(FileKind::CountMin | FileKind::TwoHashCountMin) => "count the data again with `truebloom count`",
         Some(FileKind::Pack) => "make the file again with the program that made it",
         _ => {
-            "build a filter again from its data with `truebloom create`; remove a state of `truebloom dedup`, and the next run begins a new one"
+            "build a filter again from its data with `truebloom create`. If the file was a state of `truebloom dedup`, remove it; the next run begins a new one"
         }
     };
     format!("{}. If there is no copy, {otherwise}", replace(path))
@@ -81,7 +81,7 @@ impl Diagnosis {
                     }
                     None => plain(
                         Some(0..FileHeader::BYTES),
-                        "nothing: more than one byte of the header was changed, so no field of it can be trusted",
+                        "nothing: more than one byte of the header was changed, so none of its fields can be trusted",
                         rebuild,
                     ),
                 }
@@ -93,9 +93,9 @@ impl Diagnosis {
             }
             FormatError::Truncated { found, expected } => {
                 let saved = if is_shown {
-                    "only the header, because the missing bits may belong to any key"
+                    "only the header, because any key may have bits in the missing part"
                 } else {
-                    "nothing, because the missing bits may belong to any key"
+                    "nothing, because any key may have bits in the missing part"
                 };
                 Diagnosis { header, ..plain(Some(found..expected), saved, rebuild) }
             }
@@ -165,20 +165,20 @@ fn foreign(start: &[u8], path: &Path, at: Option<Range<u64>>) -> Diagnosis {
     let shown = for_shell(path);
     let is_text = !start.is_empty() && start.iter().all(|byte| matches!(byte, b'\t' | b'\n' | b'\r' | 0x20..=0x7e | 0x80..));
     let (what, remedy) = if start.starts_with(&[0x1f, 0x8b]) {
-        ("compressed by gzip", format!("unpack it and look again: gzip -dc {shown} > unpacked.tbl && truebloom doctor unpacked.tbl"))
+        (", but compressed by gzip", format!("unpack it and look again: gzip -dc {shown} > unpacked.tbl && truebloom doctor unpacked.tbl"))
     } else if start.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
-        ("compressed by Zstandard", format!("unpack it and look again: zstd -dc {shown} > unpacked.tbl && truebloom doctor unpacked.tbl"))
+        (", but compressed by Zstandard", format!("unpack it and look again: zstd -dc {shown} > unpacked.tbl && truebloom doctor unpacked.tbl"))
     } else if start.starts_with(b"PK\x03\x04") {
-        ("a zip archive", "unpack it, and examine the files in it".to_owned())
+        (", but a zip archive", "unpack it, and examine the files in it".to_owned())
     } else if is_text {
-        ("text, perhaps the data for a filter", format!("make a filter of these lines: truebloom create -n ITEMS -p RATE new.tbl {shown}"))
+        (", but text, perhaps the data for a filter", format!("make a filter from these lines: truebloom create -n ITEMS -p RATE new.tbl {shown}"))
     } else {
-        ("something else", "check the path, or replace the file with a copy of the filter".to_owned())
+        ("", "check the path, or replace the file with a copy of the filter".to_owned())
     };
     Diagnosis {
-        wrong: format!("this is not a filter file, but {what}"),
+        wrong: format!("this is not a filter file{what}"),
         at,
-        saved: "nothing: either the file was never a filter of truebloom, or its beginning was overwritten".to_owned(),
+        saved: "nothing: the file was never a truebloom filter, or its beginning was overwritten".to_owned(),
         remedy,
         header: None,
     }
@@ -199,7 +199,7 @@ fn too_long(path: &Path, start: &[u8], expected: u64, otherwise: Diagnosis) -> i
         return Ok(otherwise);
     }
     Ok(Diagnosis {
-        saved: "all of it: the bytes before the extra ones are a whole filter".to_owned(),
+        saved: "all of it: without the extra bytes, the file is a whole filter".to_owned(),
         remedy: format!("head -c {expected} {} > healed.tbl", for_shell(path)),
         header: header(start),
         ..otherwise

@@ -94,7 +94,7 @@ fn value<'t>(text: &'t [u8], path: &Path) -> Result<Value<'t>, String> {
 /// The message if nothing is found at a path.
 fn missing(path: &Path) -> String {
     let brackets = path.0.iter().any(|name| name.contains('['));
-    let remark = if brackets { ", and [ ] have no meaning in a path: elements of lists cannot be keys" } else { "" };
+    let remark = if brackets { "; [ ] has no special meaning in a path, and list elements cannot be keys" } else { "" };
     format!("has no member {path}{remark}")
 }
 
