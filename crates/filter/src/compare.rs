@@ -17,11 +17,12 @@ use truebloom_math::{Error, Ground, ItemsEstimate, Variant, as_one_call, items_b
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Quantity {
-    /// The estimate, or `None` if a filter is full or too many filters are compared.
+    /// The estimate, or `None` if a filter or a union is full. Also `None` for
+    /// [`Comparison::common`] and [`Comparison::similarity`] if more than 10 filters are compared.
     pub value: Option<f64>,
     /// The lower end of the interval.
     pub lower: u64,
-    /// The upper end of the interval; `None` if there is no upper bound.
+    /// The upper end of the interval, or `None` if there is no upper bound.
     pub upper: Option<u64>,
 }
 
@@ -37,15 +38,14 @@ pub struct Share {
     pub upper: f64,
 }
 
-/// Estimated sizes of the sets that filters hold, and of the unions and intersections of these
-/// sets. For keys chosen without knowing the seed, each interval contains the true number with at
-/// least the requested probability over seeds.
+/// Estimates of how many items several filters hold, and how many of these items they share. If the
+/// keys were chosen without knowing the seed, each interval contains the true number with at least
+/// the requested probability. This probability is over the choice of the seed.
 ///
-/// Two kinds of sizes are computed directly. The number of items in one filter is computed from the
-/// number of insertions that set a bit, which misses only a few items. The number of items that a
-/// single filter holds and no other filter holds is computed from the bits that are set in this
-/// filter and in no other filter ([`items_beyond`]). All other sizes are sums and differences of
-/// these two kinds.
+/// The number of items in one filter is computed from the number of insertions that set a bit
+/// ([`FilterOf::changed`]). For a merged filter, it is computed from the set bits. The number of
+/// items that only one filter holds is computed from the bits that only this filter has set
+/// ([`items_beyond`]). All other numbers are sums and differences of such numbers.
 ///
 /// ```
 /// use truebloom::{AnyFilter, BloomFilter, Comparison, Filter};
@@ -83,25 +83,28 @@ pub enum CompareError {
     Differs {
         /// The index of the filter in the list, from 0.
         index: usize,
-        /// The parameter in which the two filters differ.
+        /// How the two filters differ.
         cause: MergeError,
     },
-    /// A filter is an intersection. Its number of items cannot be computed from its set bits.
+    /// A filter is an intersection. The set bits of an intersection do not determine how many items
+    /// it holds.
     Intersection {
         /// The index of the filter in the list, from 0.
         index: usize,
     },
-    /// A filter grows, so the same key can be in different layers of two filters.
+    /// A filter is a [`ScalableFilter`](crate::ScalableFilter), which consists of several filters.
+    /// Two such filters can hold the same key in different places, so their bits cannot be
+    /// compared.
     Grows {
         /// The index of the filter in the list, from 0.
         index: usize,
     },
-    /// The set bits are inconsistent with the filter's counts of offered keys.
+    /// The number of set bits is implausible for the number of insertions that the filter counted.
     Unfit {
         /// The index of the filter in the list, from 0.
         index: usize,
     },
-    /// A law cannot be computed.
+    /// A probability that the comparison needs cannot be computed.
     Law(Error),
     /// The memory for another filter of this size cannot be allocated.
     Memory(BuildError),
@@ -163,12 +166,16 @@ const MOST_SELECTED: usize = 10;
 impl Comparison {
     /// Compares filters that have the same size, number of probes, scheme, hasher and seed.
     ///
-    /// Time: quadratic in the number of filters and linear in the bits, plus some hundredths of a
-    /// second per interval. Memory: at most that of four additional filters of this size.
+    /// The time is linear in the number of bits and quadratic in the number of filters, plus some
+    /// hundredths of a second per interval. For 3 to 10 filters, the estimate of
+    /// [`common`](Self::common) also takes a union for every subset of the other filters. That is
+    /// up to about a thousand unions. The method needs at most the memory of four additional
+    /// filters of this size.
     ///
     /// # Errors
-    /// Returns an error if the filters cannot be merged, if a filter is an intersection, or if the
-    /// set bits of a filter are inconsistent with its counts.
+    /// Returns an error if there are fewer than two filters, if `confidence` is not between 0 and
+    /// 1, or if the filters cannot be merged. Returns an error if a filter grows, is an
+    /// intersection, or has an implausible number of set bits. See [`CompareError`].
     pub fn of<K: Counted>(filters: &[AnyFilter<K>], confidence: f64) -> Result<Comparison, CompareError> {
         let (Some(first), true, true) = (filters.first(), filters.len() > 1, confidence > 0.0 && confidence < 1.0) else {
             return Err(CompareError::Arguments);

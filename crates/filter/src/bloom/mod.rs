@@ -13,7 +13,7 @@ macro_rules! head_methods {
             self.head.scheme.probes()
         }
 
-        /// How a hash is turned into positions.
+        /// The scheme, which turns the hash of a key into k bit positions.
         pub fn scheme(&self) -> &S {
             &self.head.scheme
         }
@@ -23,7 +23,8 @@ macro_rules! head_methods {
             &self.head.hasher
         }
 
-        /// The seed of the hasher. A hasher that does not reveal its seed returns a fingerprint.
+        /// The seed of the hasher. If the hasher does not reveal its seed, this is a fingerprint,
+        /// which is almost certainly different for different hashers.
         pub fn seed(&self) -> Seed {
             self.head.hasher.seed()
         }
@@ -72,41 +73,43 @@ use core::fmt;
 use truebloom_math::{Law, Rate};
 
 /// A set of keys that takes a few bits per key. The filter answers "certainly not in the set" or
-/// "probably in the set", with a proven rate of wrong answers.
+/// "probably in the set". Its false-positive rate is proven.
 ///
-/// A filter is made for a number of items and a rate, and has m bits ([`bits`](Self::bits)). For
-/// every key, a seeded hash selects k of these bits ([`probes`](Self::probes)).
-/// [`insert`](Self::insert) sets the bits of a key, and [`contains`](Self::contains) tests whether
-/// all of them are set. The answer is always true for keys that were inserted, and true for other
-/// keys at the false-positive rate.
+/// You create a filter for a number of items and a false-positive rate. The filter has m bits
+/// ([`bits`](Self::bits)). For every key, a seeded hash selects k of these bits
+/// ([`probes`](Self::probes)). [`insert`](Self::insert) sets the bits of a key, and
+/// [`contains`](Self::contains) tests whether all of them are set. The answer is always true for a
+/// key that was inserted. For a key that was not inserted, the false-positive rate is the
+/// probability that the answer is true.
 ///
 /// # Three rates
 /// * *asked*, [`rate`](Self::rate): the requested rate, exactly as you wrote it.
-/// * *expected*, [`expected_fpr`](Self::expected_fpr): the mean rate over all seeds, once the
-///   filter holds as many items as its [`capacity`](Self::capacity). This mean is proven to be at
-///   most the requested rate.
+/// * *expected*, [`expected_fpr`](Self::expected_fpr): the mean over all seeds of the rate that the
+///   filter has at its [`capacity`](Self::capacity). This mean is proven to be at most the
+///   requested rate.
 /// * *this filter's*, [`fpr`](Self::fpr): the rate computed from the bits currently set. This rate
-///   varies around the expected rate from seed to seed. By default, this rate is guaranteed to be
-///   at most the requested rate, with a probability of at least 99.9% over the seed, while the
-///   filter holds at most its capacity. A plan can also guarantee only the mean; about half of the
-///   filters built from such a plan have a rate slightly above the requested rate.
+///   varies from seed to seed. By default, it is at most the requested rate with a probability of
+///   at least 99.9% over the choice of the seed. This guarantee holds as long as the filter
+///   contains no more items than its capacity. A plan can instead guarantee only the expected rate.
+///   About half of the filters built from such a plan have a rate slightly above the requested
+///   rate.
 ///
 /// # Repeats
-/// A filter cannot count distinct keys exactly, but it counts how often keys were offered
-/// ([`offered`](Self::offered)) and how many of these offers set a bit
+/// A filter cannot count distinct keys exactly. It counts all insertions
+/// ([`offered`](Self::offered)) and the insertions that set at least one bit
 /// ([`changed`](Self::changed)). The number of distinct keys is at least `changed()` and at most
 /// `offered()`.
 ///
 /// # Hashers
-/// `H` is [`PortableHasher`] for every filter that can be saved, and
-/// [`ForeignHasher`](crate::ForeignHasher) for filters with hashers from other crates.
+/// `H` is the hasher. Only filters with a [`PortableHasher`] can be saved. A
+/// [`ForeignHasher`](crate::ForeignHasher) wraps a hasher from another crate.
 ///
 /// # Schemes
-/// `S` is the scheme, which determines the layout of the bits, and how a hash becomes positions.
-/// Two schemes have an alias: [`BloomFilter`] has the standard scheme, and [`BlockedBloomFilter`]
-/// keeps all bits of a key in one cache line. Any other [scheme](crate::scheme) can be named as the
-/// type parameter, or chosen at run time with [`AnyScheme`](crate::scheme::AnyScheme). All schemes
-/// have the same methods.
+/// `S` is the scheme, which uses the hash of a key to choose the bits of this key. Two schemes have
+/// a type alias: [`BloomFilter`] uses the standard scheme, and [`BlockedBloomFilter`] keeps all
+/// bits of a key in one cache line. Any other [scheme](crate::scheme) can be named as the type
+/// parameter, or chosen at run time with [`AnyScheme`](crate::scheme::AnyScheme). All schemes have
+/// the same methods.
 ///
 /// ```
 /// use truebloom::scheme::Partitioned;
@@ -120,16 +123,17 @@ use truebloom_math::{Law, Rate};
 /// ```
 ///
 /// # Equality
-/// Two filters are equal if they have the same hasher, seed, scheme, bits and probes, the same set
-/// bits, and the same capacity and rate. The counts ([`offered`](Self::offered),
-/// [`changed`](Self::changed), [`is_merged`](Self::is_merged)) are not compared, because they
-/// depend on the order of the keys.
+/// Two filters are equal if the same bits are set and all parameters agree: hasher, seed, scheme,
+/// number of bits, number of probes, capacity and requested rate. The counts
+/// ([`offered`](Self::offered), [`changed`](Self::changed), [`is_merged`](Self::is_merged)) are not
+/// compared, because filters with the same keys can have different counts.
 ///
 /// # Views
-/// `K` is the backing, which says where the bits are. With [`Owned`], they are in the filter's own
-/// memory. With [`View`](crate::View) and [`Checked`](crate::Checked), they are in existing bytes,
-/// which [`view`](FilterOf::view) does not copy. A `View` has checked only the header of these
-/// bytes, and a `Checked` view has checked all of them.
+/// `K` is the backing, which says where the bits are stored. With [`Owned`], they are in the
+/// filter's own memory. With [`View`](crate::View) and [`Checked`](crate::Checked), they stay in
+/// existing bytes, such as a mapped file. [`view`](FilterOf::view) makes a `View`, and checks only
+/// the header of the bytes. [`verify_bytes`](FilterOf::verify_bytes) checks all bytes, and turns
+/// the `View` into a `Checked` view.
 pub struct FilterOf<S: Scheme, H: KeyHasher = PortableHasher, K: Backing = Owned> {
     pub(crate) head: K::Head<Head<S, H>>,
     pub(crate) storage: S::Storage<K>,
@@ -147,7 +151,7 @@ pub struct Head<S, H> {
     pub(crate) label: Label,
 }
 
-/// A [filter](FilterOf) of the standard scheme. The k positions of a key are independent of each
+/// A [filter](FilterOf) with the standard scheme. The k positions of a key are independent of each
 /// other and can be anywhere in the filter.
 ///
 /// ```
@@ -161,14 +165,13 @@ pub struct Head<S, H> {
 /// ```
 pub type BloomFilter<H = PortableHasher> = FilterOf<Standard, H>;
 
-/// The [filter](FilterOf) that touches one cache line per key. The rate of a blocked filter is
-/// proven, like the rate of [`BloomFilter`].
+/// A [filter](FilterOf) that keeps all bits of a key in one cache line. Its false-positive rate is
+/// proven, like the rate of a [`BloomFilter`].
 ///
-/// All probes of a key lie in one block of 512 bits, so that a query needs one access to memory and
-/// one comparison of a whole cache line. A blocked filter needs more bits than a standard filter,
-/// because some blocks get more keys than others. The plan includes these additional bits, so a
-/// blocked filter has the same guarantee as a standard filter. The table shows how many more bits a
-/// blocked filter takes than a standard filter.
+/// All bits of a key lie in one block of 512 bits, so a query reads one cache line from memory. A
+/// blocked filter needs more bits than a standard filter, because some blocks get more keys than
+/// others. With these additional bits, it has the same guarantee as a standard filter. The table
+/// shows how much larger a blocked filter is than a standard filter with the same guarantee.
 ///
 /// | rate | 100,000 keys | ten million keys |
 /// |---|---|---|
@@ -177,8 +180,8 @@ pub type BloomFilter<H = PortableHasher> = FilterOf<Standard, H>;
 /// | 1e-4 | 16% | 15% |
 /// | 1e-6 | 42% | 35% |
 ///
-/// The filter does not count its set bits during insertions, because counting would slow down every
-/// insertion. The methods [`ones`](FilterOf::ones), [`fill`](FilterOf::fill) and
+/// A blocked filter does not count its set bits during insertions, because this would slow down
+/// every insertion. The methods [`ones`](FilterOf::ones), [`fill`](FilterOf::fill) and
 /// [`fpr`](FilterOf::fpr) therefore take time linear in the number of bits.
 ///
 /// | | |
@@ -197,17 +200,21 @@ pub type BloomFilter<H = PortableHasher> = FilterOf<Standard, H>;
 /// ```
 pub type BlockedBloomFilter<H = PortableHasher> = FilterOf<InLines, H>;
 
-/// A read-only [`BloomFilter`] over the bytes of `B`: see [`FilterOf::view`].
+/// A read-only [`BloomFilter`] whose bits stay in existing bytes of type `B`: see
+/// [`FilterOf::view`].
 pub type BloomView<B> = FilterOf<Standard, PortableHasher, View<B>>;
 
-/// A read-only [`BlockedBloomFilter`] over the bytes of `B`: see [`FilterOf::view`].
+/// A read-only [`BlockedBloomFilter`] whose bits stay in existing bytes of type `B`: see
+/// [`FilterOf::view`].
 pub type BlockedBloomView<B> = FilterOf<InLines, PortableHasher, View<B>>;
 
-/// An [`AtomicFilterOf`] of the standard scheme: [`BloomFilter`], shared by threads.
+/// A [`BloomFilter`] that several threads can share: an [`AtomicFilterOf`] with the standard
+/// scheme.
 #[cfg(target_has_atomic = "64")]
 pub type AtomicBloomFilter<H = PortableHasher> = AtomicFilterOf<Standard, H>;
 
-/// An [`AtomicFilterOf`] of the blocked scheme: [`BlockedBloomFilter`], shared by threads.
+/// A [`BlockedBloomFilter`] that several threads can share: an [`AtomicFilterOf`] with the blocked
+/// scheme.
 #[cfg(target_has_atomic = "64")]
 pub type AtomicBlockedBloomFilter<H = PortableHasher> = AtomicFilterOf<InLines, H>;
 
@@ -215,8 +222,8 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
     head_methods!();
     count_methods!();
 
-    /// The probability law that the filter follows: it gives the rate and the distribution of the
-    /// number of set bits for any number of items.
+    /// The probability law of the filter. For any number of items, the law gives the rate and the
+    /// distribution of the number of set bits.
     pub fn law(&self) -> Box<dyn Law> {
         self.head.scheme.law()
     }
@@ -232,19 +239,19 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
 }
 
 impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
-    /// The number of set bits. The time is constant; for a blocked filter, it is linear in the
-    /// number of bits.
+    /// The number of set bits. This takes constant time. For a blocked filter, the time is linear
+    /// in the number of bits.
     pub fn ones(&self) -> u64 {
         self.storage.ones()
     }
 
-    /// The share of bits that are set, from 0 to 1. A filter at its capacity is about half full.
-    /// This method takes as long as [`ones`](Self::ones).
+    /// The share of bits that are set, from 0 to 1. A standard filter with the smallest possible
+    /// size is about half full at its capacity. This method takes as long as [`ones`](Self::ones).
     pub fn fill(&self) -> f64 {
         self.ones() as f64 / self.bits() as f64
     }
 
-    /// Returns true if no bit is set: the filter contains no key.
+    /// Returns true if no bit is set, and the filter therefore contains no key.
     pub fn is_empty(&self) -> bool {
         self.storage.is_empty()
     }

@@ -54,17 +54,18 @@ impl<S: Scheme + Send + Sync, H: KeyHasher + Clone + Send + Sync> FilterOf<S, H>
 where
     S::Storage<Owned>: Send + Sync,
 {
-    /// Like [`insert_all`](Self::insert_all), on the threads of rayon. The resulting filter and the
-    /// answers are equal to those of [`insert_all`](Self::insert_all). All threads hash keys, but
-    /// only one thread inserts them, so this method gains most for long keys. If the order of keys
-    /// does not matter, use [`AtomicFilterOf`](crate::AtomicFilterOf), in which all threads insert.
+    /// Like [`insert_all`](Self::insert_all), but uses the threads of the crate `rayon`. The filter
+    /// and the answers are the same as with [`insert_all`](Self::insert_all). All threads hash
+    /// keys, but only one thread inserts them. The speedup is therefore largest for long keys. If
+    /// the order of keys does not matter, use [`AtomicFilterOf`](crate::AtomicFilterOf), in which
+    /// all threads insert.
     pub fn par_insert_all<K: Key + Sync>(&mut self, keys: &[K]) -> Answers {
         let hasher = self.hasher().clone();
         build(keys, &hasher, |hashes| self.insert_all_hashes(hashes))
     }
 
-    /// Like [`contains_all`](Self::contains_all), on the threads of rayon. The answers are equal to
-    /// those of [`contains_all`](Self::contains_all), in the same order.
+    /// Like [`contains_all`](Self::contains_all), but uses the threads of the crate `rayon`. The
+    /// answers are the same, in the same order.
     ///
     /// ```
     /// use truebloom::BloomFilter;

@@ -14,21 +14,25 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
 }
 
 impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
-    /// The present rate of this filter: the probability that a key passes although it was not
-    /// inserted, for keys chosen without knowing the seed.
+    /// The present false-positive rate of this filter. It is the probability that
+    /// [`contains`](Self::contains) returns true for a key that was not inserted. The key must be
+    /// chosen without knowing the seed.
     ///
-    /// For the standard scheme, this rate is exactly `(ones / bits)^probes`, whichever keys were
-    /// inserted, and however often. For a blocked filter, the rate is the mean of
-    /// `(ones / 512)^probes` over the blocks. For schemes that derive all positions from two
-    /// hashes, the fill gives only an upper bound on the rate: each single position is set with
-    /// probability `ones / bits`, so the rate is at most `ones / bits`. In this case, the field
-    /// `method` is [`Method::Bound`](truebloom_math::Method::Bound), and `value` is the upper
-    /// bound.
+    /// The rate depends only on the set bits:
+    /// * For the standard scheme, the rate is exactly `(ones / bits)^probes`.
+    /// * For a blocked filter, the rate is the mean of `(ones / 512)^probes` over all blocks, where
+    ///   `ones` is the number of set bits in a block.
+    /// * For schemes that derive all positions from two hashes, only an upper bound is known: the
+    ///   rate is at most `ones / bits`. In this case, `value` is this bound, and `method` is
+    ///   [`Method::Bound`](truebloom_math::Method::Bound).
     ///
-    /// The upper bound includes the probability that the key has the same hash as an offered key,
-    /// which is at most `offered / 2^128`. In nearly empty filters, this probability is not
-    /// negligible, and `method` is [`Method::Bound`](truebloom_math::Method::Bound). The time is a
-    /// few microseconds; for a blocked filter, it is linear in the number of bits.
+    /// The field `upper` also includes the probability that the key has the same hash as an
+    /// inserted key. This probability is at most `offered / 2^128` for 128-bit hashes. In nearly
+    /// empty filters, it is not negligible, and `method` is
+    /// [`Method::Bound`](truebloom_math::Method::Bound).
+    ///
+    /// This method takes a few microseconds. For blocked and partitioned filters, the time is
+    /// linear in the number of bits.
     ///
     /// ```
     /// use truebloom::BloomFilter;
@@ -43,22 +47,25 @@ impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
         above_hash_floor::<H>(rate, self.offered())
     }
 
-    /// Returns true if the number of set bits determines the rate. If the result is true,
-    /// [`fpr`](Self::fpr) is exact, and measurements can be tested against this rate.
+    /// Returns true if the set bits determine the rate. If so, [`fpr`](Self::fpr) is more than an
+    /// upper bound, and a measured rate can be tested against it.
     pub fn fill_tells_rate(&self) -> bool {
         matches!(self.storage.fpr(self.scheme()), Ok(Some(_)))
     }
 
-    /// The number of distinct items that would give the present number of set bits on average. For
-    /// the standard scheme, the estimate is `ln(1 - ones/bits) / (probes ln(1 - 1/bits))`. For
-    /// schemes in which every key sets k different bits, the divisor is `ln(1 - probes/bits)`.
-    /// Returns `None` for a full filter, because its bits give only a lower bound on the number of
-    /// items. Returns `None` for blocked filters and two-hash schemes, because these formulas do
-    /// not hold for them.
+    /// The number of distinct items that would give the present number of set bits on average. The
+    /// formula depends on the scheme:
+    /// * For the standard scheme, the estimate is `ln(1 - ones/bits) / (probes ln(1 - 1/bits))`.
+    /// * If every key sets k different bits, the estimate is
+    ///   `ln(1 - ones/bits) / ln(1 - probes/bits)`.
+    /// * For blocked filters and two-hash schemes, no such formula holds, and the method returns
+    ///   `None`.
     ///
-    /// The estimate comes without an interval. Because the estimate depends only on the set bits,
-    /// it is also valid for unions. Returns `None` for intersections, in which some bits stay set
-    /// by chance. For an intersection, [`most_items`](Self::most_items) is an upper bound.
+    /// Returns `None` for a full filter, because any large number of items could have filled it.
+    ///
+    /// The estimate depends only on the set bits, so it is also valid for unions. Returns `None`
+    /// for an intersection, because some of its bits can be set although none of its keys sets
+    /// them. For an intersection, [`most_items`](Self::most_items) is an upper bound.
     pub fn estimated_items(&self) -> Option<f64> {
         if self.is_intersection() { None } else { estimated_items(self.scheme(), self.ones(), || self.fill_tells_rate()) }
     }
@@ -66,10 +73,10 @@ impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
 
 impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
     /// The expected rate once the filter holds as many items as its capacity. This rate is the mean
-    /// over all seeds, and is proven to be at most the requested rate. `None` if the filter has no
-    /// capacity.
+    /// over all seeds, and is proven to be at most the requested rate. Returns `None` if the filter
+    /// has no capacity.
     ///
-    /// The time is a few microseconds for ordinary numbers of bits and probes.
+    /// This method takes a few microseconds for ordinary numbers of bits and probes.
     ///
     /// # Errors
     /// Returns an error if the exact rate would take too long to compute, which happens only with
@@ -78,8 +85,9 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
         self.capacity().map(|items| self.expected_fpr_at(items)).transpose()
     }
 
-    /// The expected rate of a filter of this size with `items` distinct items, with proven bounds.
-    /// See [`expected_fpr`](Self::expected_fpr).
+    /// The expected rate of a filter of this size that holds `items` distinct items. The fields
+    /// `lower` and `upper` are proven bounds on this rate. See
+    /// [`expected_fpr`](Self::expected_fpr).
     ///
     /// # Errors
     /// Returns an error if the exact rate would take too long to compute, which happens only with

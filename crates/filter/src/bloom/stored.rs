@@ -162,8 +162,9 @@ impl<S: Scheme, B: AsRef<[u8]> + Send + Sync> Viewed<B> for FilterOf<S> {
 }
 
 impl<S: Scheme, B: AsRef<[u8]> + Send + Sync> FilterOf<S, PortableHasher, View<B>> {
-    /// Reads and checks all bytes of the view: verifies the checksum, and compares the number of
-    /// set bits with the counts in the header. The resulting view can report its own rate. The time
+    /// Reads and checks all bytes of the view. This method verifies the checksum. It also compares
+    /// the number of set bits with the counts in the header, unless the filter was merged. The
+    /// resulting view has the methods that need all bits, such as [`fpr`](FilterOf::fpr). The time
     /// is linear in the number of bits, and no memory is allocated.
     ///
     /// ```
@@ -185,16 +186,16 @@ impl<S: Scheme, B: AsRef<[u8]> + Send + Sync> FilterOf<S, PortableHasher, View<B
         counted(Header { head, counts }, words)
     }
 
-    /// The number of bytes of the filter's file. Other data may follow the file in the viewed
-    /// bytes.
+    /// The number of bytes that the filter takes in a file. The viewed bytes may contain other data
+    /// after these bytes.
     pub fn encoded_bytes(&self) -> u64 {
         HEADER_BYTES as u64 + 8 * words_for(self.bits())
     }
 }
 
 impl<S: Scheme, B: AsRef<[u8]> + Send + Sync + AsMut<[u8]>> FilterOf<S, PortableHasher, Checked<B>> {
-    /// Writes the present counts and the checksum into the header. An insertion in place changes
-    /// the bits immediately, but does not update the header. Until the header is updated,
+    /// Writes the present counts and the checksum into the header. An insertion into this view
+    /// changes the bits immediately, but not the header. Until you call this method,
     /// [`verify_bytes`](FilterOf::verify_bytes) reports the bytes as damaged. The time is linear in
     /// the number of bits.
     ///

@@ -7,7 +7,7 @@ use core::iter::FusedIterator;
 use core::mem;
 use core::ops::{Index, Range};
 
-/// The answers to many keys, in the order of the keys, one bit per key.
+/// The answers for a batch of keys, in the order of the keys. Each answer takes one bit.
 ///
 /// ```
 /// use truebloom::BloomFilter;
@@ -39,7 +39,7 @@ impl Answers {
         self.len == 0
     }
 
-    /// The answer for the key at this index; `None` beyond the last key.
+    /// The answer for the key at this index, or `None` if there is no such key.
     #[must_use]
     pub fn get(&self, key: usize) -> Option<bool> {
         (key < self.len).then(|| answer(&self.words, key))
@@ -56,8 +56,8 @@ impl Answers {
         AnswersIter { words: &self.words, left: 0..self.len }
     }
 
-    /// The answers as words. The answer for key i is bit `i % 64` of word `i / 64`. The bits beyond
-    /// the last key are 0.
+    /// The answers as 64-bit words. The answer for key i is bit `i % 64` of word `i / 64`. The bits
+    /// beyond the last key are 0.
     #[must_use]
     pub fn words(&self) -> &[u64] {
         &self.words
@@ -179,7 +179,7 @@ impl IntoIterator for Answers {
 }
 
 impl FromIterator<bool> for Answers {
-    /// Collects answers that were computed one by one, for filters that process one key at a time.
+    /// Collects answers that were computed one by one.
     fn from_iter<I: IntoIterator<Item = bool>>(answers: I) -> Answers {
         let mut all = Answers::default();
         all.extend(answers);

@@ -8,24 +8,23 @@ use truebloom_math::count_min::{Family, Rows};
 use truebloom_math::law::hash_floor;
 use truebloom_math::{Error, ItemsEstimate, Rate, Variant, bisect, items_interval};
 
-/// Upper bounds on how far an estimate exceeds the count. For a key chosen without knowing the
-/// seed, each bound fails with a probability of at most `delta`, which the caller chooses.
+/// Upper bounds on the amount by which an estimate exceeds the true count. For a key chosen without
+/// knowing the seed, each bound fails with a probability of at most `delta`, which the caller
+/// chooses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ErrorBound {
-    /// The bound that is computed from the size of the sketch and the sum of all counts, by
-    /// Markov's inequality for every row.
+    /// The bound that is computed from the size of the sketch and the sum of all counts.
     pub from_total: u64,
     /// The bound that is computed from the values of the counters. If a few keys make up most of
     /// the stream, this bound is much lower than [`from_total`](Self::from_total). `None` for
-    /// hashes that are only pairwise independent, for which no such bound is proven.
+    /// hashes that are only pairwise independent, because no such bound is proven for them. Also
+    /// `None` if `delta` is so small that the counters give no bound.
     pub from_counters: Option<u64>,
 }
 
 impl ErrorBound {
-    /// The smaller of the two bounds. It fails with a probability of at most `delta`, like each of
-    /// the two bounds: either one bound always implies the other, or both bounds are computed for
-    /// `delta / 2`.
+    /// The smaller of the two bounds. This bound, too, fails with a probability of at most `delta`.
     #[must_use]
     pub fn least(&self) -> u64 {
         self.from_counters.map_or(self.from_total, |bound| bound.min(self.from_total))
@@ -33,15 +32,18 @@ impl ErrorBound {
 }
 
 impl<R: RowHashes, C: Counter, K: Counted> Sketch<R, C, K> {
-    /// An estimate of the number of distinct keys, and an interval that covers this number with
-    /// probability at least `confidence`. Returns `None` after [`halve`](Self::halve), because
-    /// halving removes keys with low counts. Returns `None` for hashes that are only pairwise
-    /// independent, because no interval is proven for them.
+    /// An estimate of the number of distinct keys, with a confidence interval. The interval
+    /// contains the true number with a probability of at least `confidence`. Returns `None` after
+    /// [`halve`](Self::halve), because halving turns counts of 1 into 0. Returns `None` for hashes
+    /// that are only pairwise independent, because no interval is proven for them.
     ///
-    /// The estimate treats the first row as a Bloom filter with one probe: a counter that is not 0
-    /// is a set bit ([`items_interval`]). If every counter is above 0, there is no estimate. This
-    /// happens at about 12 keys per counter. Time: linear in the number of counters of a row, plus
-    /// up to some tenths of a second for the interval.
+    /// The estimate treats the first row as a Bloom filter with one probe ([`items_interval`]).
+    /// Each counter above 0 is a set bit. If every counter of the row is above 0, there is an
+    /// interval, but no estimate. With w counters in a row, this is likely above about `w ln w`
+    /// distinct keys.
+    ///
+    /// The time is linear in the number of counters of a row, plus up to some tenths of a second
+    /// for the interval.
     ///
     /// ```
     /// use truebloom::count_min::CountMin;
@@ -66,10 +68,12 @@ impl<R: RowHashes, C: Counter, K: Counted> Sketch<R, C, K> {
     /// Upper bounds on the error of an estimate, which hold with a probability of at least
     /// `1 - delta`. Both bounds are proven
     /// ([`Shape::error_bound`](truebloom_math::count_min::Shape::error_bound),
-    /// [`Shape::tail_is_below`](truebloom_math::count_min::Shape::tail_is_below)). The bounds hold
-    /// for estimates that are not [`saturated`](super::Estimate::saturated), and include the
-    /// probability that two keys have the same 128-bit hash. This method reads all counters several
-    /// times. The bounds apply to every key, so call this method once, and not for every key.
+    /// [`Shape::tail_is_below`](truebloom_math::count_min::Shape::tail_is_below)). They do not
+    /// apply to [`saturated`](super::Estimate::saturated) estimates. The probability `delta` covers
+    /// the case that two keys have the same 128-bit hash.
+    ///
+    /// This method reads all counters several times. Its result applies to every key, so there is
+    /// no need to call it for each key.
     ///
     /// ```
     /// use truebloom::count_min::CountMin;

@@ -12,12 +12,14 @@ use core::ops::RangeInclusive;
 use truebloom_math::count_min::{Family, Rows, Shape};
 use truebloom_math::{Error, Rate};
 
-/// Counts how often the integers of any range occurred. There is one sketch for each length of
-/// aligned ranges: 1, 2, 4, and so on. Any range can be assembled from aligned ranges, at most two
-/// of each length.
+/// Counts how often the integers of any range occurred.
 ///
-/// If there are fewer ranges of a length than a sketch has counters, these ranges are counted
-/// exactly.
+/// An *aligned* range has a length of 1, 2, 4, and so on, and starts at a multiple of its length.
+/// There is one sketch for each of these lengths. Any range can be divided into aligned ranges, at
+/// most two of each length.
+///
+/// If the number of aligned ranges of a length is at most the number of counters in a sketch, these
+/// ranges are counted exactly.
 ///
 /// ```
 /// use truebloom::count_min::DyadicCountMin;
@@ -63,7 +65,7 @@ impl<C: Counter> DyadicCountMin<C> {
     /// `1 - delta`. The seed is random.
     ///
     /// # Errors
-    /// Returns the same errors as [`CountMin::new`].
+    /// Returns the same errors as [`CountMin::new`], and an error if `bits` is not from 1 to 64.
     #[cfg(feature = "random")]
     pub fn new(bits: u32, epsilon: Rate, delta: Rate) -> Result<DyadicCountMin<C>, BuildError> {
         DyadicCountMin::with_hasher(bits, epsilon, delta, PortableHasher::random()?)
@@ -88,7 +90,7 @@ impl<C: Counter> DyadicCountMin<C> {
         Ok(DyadicCountMin { bits, levels: (0..=bits).map(level).collect::<Result<_, _>>()? })
     }
 
-    /// Counts an integer `count` times. Time: one insertion into each of the sketches.
+    /// Counts an integer `count` times. The time is that of one addition to each of the sketches.
     ///
     /// # Errors
     /// Returns an error if the integer is not below `2^bits`.
@@ -110,8 +112,9 @@ impl<C: Counter> DyadicCountMin<C> {
         Ok(())
     }
 
-    /// An upper bound on how often integers of this range occurred; 0 for an empty range. Time: at
-    /// most two estimates for each length of aligned ranges.
+    /// An upper bound on how often integers of this range occurred, unless the result is
+    /// [`saturated`](Estimate::saturated). For an empty range, the result is 0. The method computes
+    /// at most two estimates for each length of aligned ranges.
     #[must_use]
     pub fn range(&self, range: RangeInclusive<u64>) -> Estimate {
         let mut sum = Estimate { value: 0, saturated: false };
@@ -144,21 +147,17 @@ impl<C: Counter> DyadicCountMin<C> {
         sum
     }
 
-    /// An upper bound on the difference between a range's estimate and its count. For a range
-    /// chosen without knowing the seed, the bound fails with probability at most `delta`. The bound
-    /// assumes the worst case: the range is assembled from two aligned ranges of each length.
-    ///
-    /// The bound [`from_total`](ErrorBound::from_total) applies Markov's inequality to a sum of
-    /// counters. The estimate of an aligned range is its smallest counter. The estimate of the
-    /// whole range is therefore at most the sum of the counters of its aligned ranges in any single
-    /// row.
-    ///
-    /// The bound [`from_counters`](ErrorBound::from_counters) is the sum of the bounds of all
-    /// aligned ranges, each computed for an equal share of `delta`. Neither of the two bounds
-    /// always implies the other, so each is computed for `delta / 2`. With probability at least
-    /// `1 - delta`, both bounds hold.
+    /// Upper bounds on the amount by which the estimate of a range exceeds its true count. For a
+    /// range chosen without knowing the seed, both bounds hold with a probability of at least
+    /// `1 - delta`. They apply to any range, because they assume the worst case: two aligned ranges
+    /// of each length.
     #[must_use]
     pub fn error_bound(&self, delta: &Rate) -> ErrorBound {
+        // The estimate of an aligned range is its smallest counter, so the estimate of the whole
+        // range is at most the sum of the counters of its aligned ranges in any single row.
+        // `from_total` applies Markov's inequality to this sum. `from_counters` is the sum of the
+        // bounds of all aligned ranges, each for an equal share of `delta`. Neither bound always
+        // implies the other, so each is computed for `delta / 2`, and both hold together.
         let sketches: Vec<&CountMin<C>> =
             self.levels.iter().filter_map(|level| if let Level::Sketch(sketch) = level { Some(sketch) } else { None }).collect();
         let Some(first) = sketches.first() else { return ErrorBound { from_total: 0, from_counters: Some(0) } };
@@ -175,8 +174,9 @@ impl<C: Counter> DyadicCountMin<C> {
     /// Adds all counts of another sketch.
     ///
     /// # Errors
-    /// Returns the errors of [`Sketch::merge`](super::Sketch::merge), and an error if the two
-    /// sketches were made with different values of `bits`. After an error, the sketch is unchanged.
+    /// Returns an error if the two sketches were made with different values of `bits`. Otherwise,
+    /// returns the errors of [`Sketch::merge`](super::Sketch::merge). After an error, the sketch is
+    /// unchanged.
     pub fn merge(&mut self, other: &DyadicCountMin<C>) -> Result<(), MergeError> {
         if self.bits != other.bits {
             return Err(MergeError::Shape { name: "bits", ours: self.bits.into(), theirs: other.bits.into() });

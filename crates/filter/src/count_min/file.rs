@@ -9,22 +9,22 @@ writes_files!([R: RowHashes, C: Counter] ListedSketch<R, C>);
 
 reads_files! {
     ///
-    /// A file with 32-bit counters can be read as a sketch with 64-bit counters, but not the other
-    /// way round.
+    /// A sketch with 64-bit counters can also be read from a file with 32-bit counters. A sketch
+    /// with 32-bit counters cannot be read from a file with 64-bit counters.
     [R: RowHashes, C: Counter] Sketch<R, C>
 }
 
 reads_files! {
     ///
-    /// A file with 32-bit counters can be read as a sketch with 64-bit counters, but not the other
-    /// way round.
+    /// A sketch with 64-bit counters can also be read from a file with 32-bit counters. A sketch
+    /// with 32-bit counters cannot be read from a file with 64-bit counters.
     [R: RowHashes, C: Counter] ListedSketch<R, C>
 }
 
 views_files! {
     ///
-    /// The counters must have the same type as in the file, because a view cannot show 32-bit
-    /// counters as 64-bit counters.
+    /// The counters must have the same type as in the file, because a view does not convert
+    /// counters.
     ///
     /// ```
     /// use truebloom::count_min::CountMin;

@@ -18,24 +18,25 @@ mod sealed {
     impl Sealed for super::TwoHashRows {}
 }
 
-/// The method by which the rows of a sketch get their hashes: [`FullRows`], [`PairwiseRows`] or
+/// How a sketch chooses the counter of a key in each row: [`FullRows`], [`PairwiseRows`] or
 /// [`TwoHashRows`].
 pub trait RowHashes: sealed::Sealed + Clone + PartialEq + Debug + Send + Sync + 'static {
-    /// Whether the rows are independent, or made from two hashes.
+    /// Whether each row has its own hash function, or the rows share hash functions.
     const ROWS: Rows;
-    /// The family of the hash functions. The proven bounds depend on this family.
+    /// The assumption about the hash functions, which determines the proven bounds.
     const FAMILY: Family;
-    /// The kind of the files of sketches with these rows.
+    /// The file kind of sketches with these rows.
     const KIND: FileKind;
 
-    /// The hashes for rows of this shape.
+    /// The hash functions for a sketch of this shape.
     ///
     /// # Errors
-    /// Returns an error if the width is above 2^62.
+    /// Returns an error if no sketch with these rows can have this shape. For example, the width
+    /// can be at most 2^62, or 2^40 for [`PairwiseRows`].
     fn new(shape: &Shape, seed: Seed) -> Result<Self, BuildError>;
 
-    /// The index of the key's counter in every row. The counters of all rows are numbered
-    /// consecutively.
+    /// The index of the key's counter in each row. The indices count from the first counter of the
+    /// first row.
     fn cells(&self, hash: KeyHash) -> impl Iterator<Item = u64>;
 }
 
@@ -75,19 +76,25 @@ fn check_cells(shape: &Shape) -> Result<(), BuildError> {
 /// The prime `p = 2^61 - 1`.
 const PRIME: u64 = (1 << 61) - 1;
 
-/// The position in row j is `((a_j x + b_j y + c_j z + d_j) mod p) mod width`, where p = 2^61 - 1.
-/// Here x, y and z are the low 43, the middle 43 and the high 42 bits of the 128-bit hash. The four
-/// coefficients of every row are uniform below p and drawn from the seed.
+/// Rows whose hash functions are proven to be pairwise independent. The position in row j is:
 ///
-/// For any two different 128-bit numbers, the values modulo p are uniform and independent. Two
-/// different numbers therefore share a counter of a row with a probability of at most
-/// `1/w + w/(4p^2)`, where w is the width. For numbers that are passed to
-/// [`Sketch::add_hash`](super::Sketch::add_hash) as [`KeyHash::from_uniform_bits`]`(number)`, the
-/// bound of [`Shape::failure_bound`] holds without any assumption about the hash. Keys of other
-/// types are hashed to 128 bits first, as in all filters. No bound can be computed from the
-/// counters, because nothing is proven about the hashes of three keys together:
-/// [`ErrorBound::from_counters`](super::ErrorBound::from_counters) is `None`. The width is at most
-/// 2^40.
+/// `((a_j x + b_j y + c_j z + d_j) mod p) mod width`
+///
+/// Here p is `2^61 - 1`, and x, y and z are the low 43, the middle 43 and the high 42 bits of the
+/// 128-bit hash. The four coefficients of each row are drawn from the seed, uniformly below p.
+///
+/// For two different 128-bit numbers, the values modulo p are uniform and independent. The two
+/// numbers therefore share a counter of a row with a probability of at most `1/w + w/(4p^2)`, where
+/// w is the width.
+///
+/// If your keys are numbers, pass them to [`Sketch::add_hash`](super::Sketch::add_hash) as
+/// [`KeyHash::from_uniform_bits`]`(number)`. The bound of [`Shape::failure_bound`] then holds
+/// without any assumption about a hash of the keys. All other keys are first hashed to 128 bits, as
+/// in all filters.
+///
+/// Nothing is proven about the hashes of three keys together. No bound can therefore be computed
+/// from the counters, and [`ErrorBound::from_counters`](super::ErrorBound::from_counters) is
+/// `None`. The width is at most 2^40.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PairwiseRows {
     width: u64,
@@ -137,8 +144,9 @@ fn modulo_prime(number: u128) -> u64 {
     if sum >= PRIME { sum - PRIME } else { sum }
 }
 
-/// The position in row j of a copy is `h1 + j h2` modulo the width, which is prime. The numbers h1
-/// and h2 are drawn separately for each copy.
+/// Rows that share hash functions. A sketch with these rows consists of one or more copies, each
+/// with several rows. The position in row j of a copy is `(h1 + j h2) mod width`, where the width
+/// is a prime. For each copy, h1 and h2 are drawn anew from the key's hash.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TwoHashRows {
     walk: Walk,

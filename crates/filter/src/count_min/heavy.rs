@@ -19,48 +19,47 @@ use core::hash::Hasher;
 use std::collections::HashMap;
 use truebloom_math::{Error, Rate};
 
-/// A frequent key with guaranteed bounds on its count, which hold for every stream and all hashes.
+/// A frequent key with guaranteed bounds on its count. The bounds hold for every stream, unless two
+/// keys have the same 128-bit hash.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HeavyHitter {
     /// The canonical bytes of the key.
     pub key: Vec<u8>,
-    /// A lower bound on the key's count: the exact number of its occurrences since it entered the
-    /// list.
+    /// A lower bound on the key's count: its count since it entered the list.
     pub at_least: u64,
-    /// An upper bound on the key's count, except if [`saturated`](Self::saturated) is true. It is
-    /// the smaller of two bounds. The first bound is the estimate of the sketch. The second bound
-    /// is `at_least`, plus an upper bound on the key's occurrences before it entered the list.
+    /// An upper bound on the key's count, unless [`saturated`](Self::saturated) is true. It is the
+    /// smaller of two bounds. The first bound is the estimate of the sketch. The second bound is
+    /// `at_least` plus an upper bound on the key's count before it entered the list.
     pub at_most: u64,
-    /// True if `at_most` is not a bound, because the key's counters are saturated and nothing is
-    /// known about its count before it entered the list.
+    /// True if there is no upper bound on the key's count. In this case, `at_most` is 2^64 - 1.
     pub saturated: bool,
 }
 
-/// A sketch with a list of the keys that have the highest counts, as far as these keys can be
-/// identified.
+/// A sketch with a list of the keys that seem to be the most frequent.
 ///
 /// # What is guaranteed
-/// **Every key whose count exceeds [`missed_at_most`](Self::missed_at_most) is in the list**, for
-/// every stream and all hashes. Proof: consider a key that is not in the list. When the key last
-/// occurred, the sketch returned an upper bound on the key's whole count. With this bound, the list
-/// refused the key immediately or dropped the key later. `missed_at_most` is the highest bound of
-/// all keys that the list refused or dropped.
+/// **Every key whose count exceeds [`missed_at_most`](Self::missed_at_most) is in the list.** This
+/// holds for every stream, unless two keys have the same 128-bit hash.
 ///
-/// The method [`above`](Self::above) can therefore report whether its answer is complete. A list of
-/// fixed length cannot guarantee a threshold in advance, because rare keys may have higher
-/// estimates than a frequent key. The smallest threshold for which the answer is complete depends
-/// on the stream. This threshold is typically `N / capacity` plus the error of the sketch, where N
-/// is the sum of all counts.
+/// Proof: consider a key that is not in the list. When the key last occurred, the sketch gave an
+/// upper bound on the key's whole count. The list then refused the key, or dropped it later. The
+/// value `missed_at_most` is at least the bound of every key that the list refused or dropped.
 ///
-/// For a key in the list, the bounds `at_least` and `at_most` are guaranteed, too. These two bounds
-/// do not come from [`Sketch::error_bound`](super::Sketch::error_bound), which holds for a key that
-/// is fixed in advance. Keys in the list were chosen for their high estimates, and for such keys
-/// `error_bound` fails with a probability much higher than delta.
+/// The method [`above`](Self::above) lists all keys above a threshold, and returns `None` if the
+/// list may lack some of them. The lowest possible threshold depends on the stream, because rare
+/// keys can have higher estimates than a frequent key. This threshold is typically `N / capacity`
+/// plus the error of an estimate, where N is the sum of all counts.
+///
+/// For a key in the list, the bounds `at_least` and `at_most` are guaranteed, too. Do not use
+/// [`Sketch::error_bound`](super::Sketch::error_bound) for such a key. That bound holds for a key
+/// that was chosen in advance, but the list selects keys with high estimates. For these keys,
+/// `error_bound` can fail with a probability much higher than delta.
 ///
 /// # Memory
-/// The list has at most `2 capacity` keys, which take at most `256 capacity` bytes plus 64 KiB. If
-/// keys are longer, the list has room for fewer of them, and `missed_at_most` accounts for that.
+/// The list has at most `2 capacity` keys. Together, these keys take at most `256 capacity` bytes
+/// plus 64 KiB. If the keys are too long for this limit, the list drops more of them, and
+/// `missed_at_most` can become higher.
 ///
 /// ```
 /// use truebloom::count_min::HeavyHitters;
@@ -153,7 +152,7 @@ impl Hasher for Hashed {
 }
 
 /// A sketch that remembers the most frequent keys, with an independent hash for every row. This
-/// type is the default choice.
+/// type is the usual choice.
 pub type HeavyHitters<C = u64> = ListedSketch<FullRows, C>;
 
 /// The largest capacity of a list. Beyond this, an exact count in a hash map is better, because a
@@ -161,11 +160,12 @@ pub type HeavyHitters<C = u64> = ListedSketch<FullRows, C>;
 pub(super) const MAX_CAPACITY: u64 = 1 << 32;
 
 impl<C: Counter> HeavyHitters<C> {
-    /// A list of all keys whose count is at least `share` of the sum of all counts. With
-    /// probability at least `1 - delta`, the error of an estimate is at most `share / 2` times the
-    /// sum of all counts. The list has room for `2 / share` keys. The seed is random.
+    /// A sketch and a list for finding all keys whose count is at least `share` of the sum of all
+    /// counts. With probability at least `1 - delta`, an estimate is too high by at most
+    /// `share / 2` times the sum of all counts. The capacity of the list is `2 / share`, rounded
+    /// up. The seed is random.
     ///
-    /// [`above`](Self::above) reports whether all of these keys are in the list.
+    /// [`above`](Self::above) returns `None` if some of these keys may be missing from the list.
     ///
     /// # Errors
     /// Returns the errors of [`CountMin::new`], and an error if `share` is below 2^-31.
@@ -174,8 +174,8 @@ impl<C: Counter> HeavyHitters<C> {
         HeavyHitters::for_share_with_hasher(share, delta, PortableHasher::random()?)
     }
 
-    /// Like [`for_share`](Self::for_share), with a custom hasher: one with a known seed, or one for
-    /// untrusted keys.
+    /// Like [`for_share`](Self::for_share), with a hasher that you choose, such as one with a known
+    /// seed or one for untrusted keys.
     ///
     /// # Errors
     /// Returns the same errors as [`for_share`](Self::for_share).
@@ -190,8 +190,9 @@ impl<C: Counter> HeavyHitters<C> {
 }
 
 impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
-    /// A list of `capacity` keys for this sketch. If the sketch is not empty,
-    /// [`missed_at_most`](Self::missed_at_most) begins at the sum of all counts.
+    /// Adds an empty list with this capacity to a sketch. If the sketch is not empty, the keys that
+    /// it has counted are not in the list. Therefore, [`missed_at_most`](Self::missed_at_most)
+    /// starts at the sum of all counts.
     ///
     /// # Errors
     /// Returns an error if `capacity` is 0 or above 2^32.
@@ -202,7 +203,7 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
         Ok(ListedSketch { missed: sketch.total(), sketch, capacity, listed: List::default(), key_bytes: 0, label: Label::default() })
     }
 
-    /// The label, if the sketch has one: [`set_label`](Self::set_label).
+    /// The label, if the sketch has one. See [`set_label`](Self::set_label).
     pub fn label(&self) -> Option<&str> {
         self.label.text()
     }
@@ -216,15 +217,15 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
         self.label.set(text)
     }
 
-    /// Counts a key `count` times. Time: two operations on the sketch, one lookup in a hash map,
-    /// and sometimes a pruning of the list.
+    /// Counts a key `count` times. This takes two operations on the sketch and one lookup in a map.
+    /// Sometimes, keys are also dropped from the list.
     pub fn add<K: Key + ?Sized>(&mut self, key: &K, count: u64) {
         with_bytes(key, |bytes| self.add_hash(self.sketch.hasher().hash(bytes), bytes, count));
     }
 
     /// Like [`add`](Self::add), for a key whose hash is known. The hash must be the one that the
-    /// sketch's hasher computes from the key's bytes. If the hash belongs to another key, the list
-    /// and the counters describe different keys.
+    /// sketch's hasher computes from the key's bytes. With any other hash, the counts of different
+    /// keys are mixed up, and the bounds do not hold.
     pub fn add_hash(&mut self, hash: KeyHash, key: &[u8], count: u64) {
         self.sketch.add_hash(hash, count);
         let estimate = upper(self.sketch.estimate_hash(hash));
@@ -279,23 +280,24 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
     }
 
     /// An upper bound on the count of every key that is not in the list. After
-    /// [`halve`](Self::halve), the bound applies to the halved counts, rounded down.
+    /// [`halve`](Self::halve), it is a bound on the halved counts, rounded down.
     pub fn missed_at_most(&self) -> u64 {
         self.missed
     }
 
-    /// The keys that may have occurred at least `threshold` times, highest first. The result
-    /// includes every key that occurred at least `threshold` times. A key whose `at_least` is at
-    /// least `threshold` certainly occurred that often. Returns `None` if `threshold` is at most
-    /// [`missed_at_most`](Self::missed_at_most), because some of these keys may not be in the list.
+    /// All keys that may have occurred at least `threshold` times, in descending order of
+    /// `at_most`. No key that occurred that often is missing from the result. If `at_least` of a
+    /// key reaches the threshold, the key certainly occurred that often. Returns `None` if
+    /// `threshold` is at most [`missed_at_most`](Self::missed_at_most), because the list may then
+    /// lack some of the keys.
     pub fn above(&self, threshold: u64) -> Option<Vec<HeavyHitter>> {
         let complete = threshold > self.missed;
         complete.then(|| self.sorted().into_iter().take_while(|hitter| hitter.at_most >= threshold).collect())
     }
 
-    /// Guaranteed bounds on the count of any key. A key that is not in the list occurred at most
-    /// [`missed_at_most`](Self::missed_at_most) times. This method takes as long as
-    /// [`Sketch::estimate`].
+    /// Guaranteed bounds on the count of any key. If the key is not in the list, the lower bound is
+    /// 0, and the upper bound is at most [`missed_at_most`](Self::missed_at_most). This method
+    /// takes as long as [`Sketch::estimate`].
     pub fn bounds<K: Key + ?Sized>(&self, key: &K) -> HeavyHitter {
         let hash = self.sketch.hash(key);
         if let Some(listed) = self.listed.get(&u128::from(hash)) {
@@ -305,8 +307,8 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
         HeavyHitter { key: key.to_key_bytes(), at_least: 0, at_most, saturated: at_most == u64::MAX }
     }
 
-    /// The `number` keys with the highest `at_most`, highest first. If the list has fewer keys, all
-    /// of them are returned.
+    /// The `number` keys with the highest `at_most`, in descending order. If the list has fewer
+    /// keys, all of its keys are returned.
     pub fn top(&self, number: usize) -> Vec<HeavyHitter> {
         let mut hitters = self.sorted();
         hitters.truncate(number);
@@ -325,13 +327,14 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
         &self.sketch
     }
 
-    /// The number of keys that the list has room for.
+    /// The capacity of the list. Each time the list drops keys, at most this many keys remain.
     pub fn capacity(&self) -> u64 {
         self.capacity
     }
 
-    /// Halves the counts of the sketch ([`Sketch::halve`](super::Sketch::halve)) and those of the
-    /// list. All guaranteed bounds then hold for the halved counts, rounded down.
+    /// Halves the counts in the sketch and in the list: see
+    /// [`Sketch::halve`](super::Sketch::halve). All bounds then hold for the halved counts, rounded
+    /// down.
     pub fn halve(&mut self) {
         self.sketch.halve();
         self.missed = half(self.missed, |bound| bound / 2);
@@ -353,8 +356,7 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
     /// keeps its capacity.
     ///
     /// If a key is in only one list, its count in the other stream is at most `missed_at_most` of
-    /// the other list. If a key is in neither list, its count is at most the sum of the two values
-    /// of `missed_at_most`.
+    /// the other list. The new `missed_at_most` is at least the sum of the values of both lists.
     ///
     /// # Errors
     /// Returns the same errors as [`Sketch::merge`](super::Sketch::merge).

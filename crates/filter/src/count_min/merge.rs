@@ -7,28 +7,26 @@ use crate::hash::check_alike;
 use truebloom_math::Rate;
 use truebloom_math::count_min::{Rows, Shape};
 
-/// An estimate of the inner product of two streams: for every key, multiply its counts in both
-/// streams, and add up the products.
+/// An estimate of the inner product of two streams. For every key, its count in one stream is
+/// multiplied by its count in the other stream. The inner product is the sum of these products.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct InnerProduct {
-    /// The estimate, which is at least the inner product, except if it is saturated.
+    /// The estimate. It is at least the inner product, unless it is saturated.
     pub value: u128,
-    /// An upper bound on the difference between the estimate and the inner product. The bound fails
-    /// with a probability of at most `delta`, which the caller chooses. It is computed by Markov's
-    /// inequality for the pairs of keys that collide in a row.
+    /// An upper bound on the amount by which the estimate exceeds the inner product. The bound
+    /// fails with a probability of at most `delta`, which the caller chooses.
     pub error_bound: f64,
-    /// Whether a counter of either sketch, or the product, reached its highest value.
+    /// Whether the estimate or any counter of the two sketches reached its highest value.
     pub saturated: bool,
 }
 
 impl<R: RowHashes, C: Counter> Sketch<R, C> {
     /// Adds all counts of another sketch, so that this sketch counts both streams.
     ///
-    /// If either sketch uses conservative update, the merged counters differ from the counters of
-    /// one sketch that counts both streams. All bounds still hold: each counter is at least the
-    /// count of each of its keys, and at most its value without conservative update. The time is
-    /// linear in the number of counters.
+    /// If either sketch uses conservative update, the merged counters can differ from those of one
+    /// sketch that counts both streams. All bounds still hold. The time is linear in the number of
+    /// counters.
     ///
     /// # Errors
     /// Returns an error if the sketches differ in size, hasher or seed. After an error, the sketch
@@ -37,9 +35,9 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
         self.merge_times(other, 1)
     }
 
-    /// Adds all counts of another sketch `times` times. The result is the same as after `times`
-    /// calls of [`merge`](Self::merge). The time is linear in the number of counters and does not
-    /// depend on `times`.
+    /// Adds all counts of another sketch, multiplied by `times`. The result is the same as after
+    /// `times` calls of [`merge`](Self::merge). The time is linear in the number of counters and
+    /// does not depend on `times`.
     ///
     /// # Errors
     /// Returns an error if the sketches differ in size, hasher or seed. After an error, the sketch
@@ -58,14 +56,14 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
         Ok(())
     }
 
-    /// An estimate of the inner product of both streams, which is never too low. The inner product
-    /// of a stream with itself is the sum of the squares of its counts. The time is linear in the
-    /// number of counters.
+    /// An estimate of the inner product of both streams. The estimate is never too low, unless it
+    /// is saturated. The inner product of a stream with itself is the sum of the squares of its
+    /// counts. The time is linear in the number of counters.
     ///
     /// # Errors
     /// Returns an error if the sketches differ in size, hasher or seed. Returns an error if one of
-    /// the sketches used conservative update or halving, because a counter may then be below the
-    /// sum of its keys' counts.
+    /// the sketches uses conservative update or was halved. A counter can then be lower than the
+    /// sum of the counts of its keys.
     pub fn inner_product(&self, other: &Sketch<R, C>, delta: &Rate) -> Result<InnerProduct, MergeError> {
         self.check_mergeable(other)?;
         for sketch in [self, other] {

@@ -1,21 +1,24 @@
-//! Count-Min sketches count how often each key occurred, in fixed memory. An estimate is never too
-//! low.
+//! Count-Min sketches count how often each key occurred, in a fixed amount of memory. An estimate
+//! can be too high, but never too low.
 //!
 //! | | |
 //! |---|---|
-//! | [`CountMin`] | an independent hash for every row; the default choice |
-//! | [`TwoHashCountMin`] | all rows from two hashes: less hashing, about twice the counters |
+//! | [`CountMin`] | an independent hash for every row; the usual choice |
+//! | [`TwoHashCountMin`] | rows that share hashes: less hashing, but about twice as many counters |
 //! | [`PairwiseCountMin`] | for integers: hashes that are proven to be pairwise independent |
-//! | [`HeavyHitters`] | a sketch that also remembers the most frequent keys; [`ListedSketch`] for rows of another kind |
+//! | [`HeavyHitters`] | a sketch with a list of the most frequent keys; [`ListedSketch`] is the same for other kinds of rows |
 //! | [`DyadicCountMin`] | counts of ranges of integers |
 //!
 //! # What is proven
-//! An estimate is never below the key's count. The parameters `epsilon` and `delta` describe the
-//! accuracy of a sketch. Let `N` be the sum of all counts. For a key chosen without knowing the
-//! seed, the estimate exceeds the count by more than `epsilon N` with a probability of at most
-//! `delta`. From the counters, [`Sketch::error_bound`] computes a bound for the stream so far,
-//! which is usually far below `epsilon N`. The bounds hold for each key by itself: of a thousand
-//! keys queried at a delta of 1/1000, at most one on average exceeds its bound.
+//! An estimate is never below the key's count, unless it is marked as
+//! [`saturated`](Estimate::saturated). The parameters `epsilon` and `delta` describe the accuracy
+//! of a sketch. Let `N` be the sum of all counts. For a key chosen without knowing the seed, the
+//! estimate exceeds the count by more than `epsilon N` with a probability of at most `delta`.
+//! [`Sketch::error_bound`] computes a bound from the present counters, which is usually far below
+//! `epsilon N`.
+//!
+//! The bounds hold for a single key, not for all keys at once. If you query a thousand keys with a
+//! delta of 1/1000, on average at most one error exceeds its bound.
 //!
 //! An attacker who knows the seed can choose keys that make an estimate arbitrarily high. For
 //! untrusted keys, use [`PortableHasher::sip13`] and keep the seed secret.
@@ -69,19 +72,19 @@ pub type CountMin<C = u64> = Sketch<FullRows, C>;
 /// A Count-Min sketch with pairwise independent rows: see [`PairwiseRows`].
 pub type PairwiseCountMin<C = u64> = Sketch<PairwiseRows, C>;
 
-/// A Count-Min sketch of one or more copies; within a copy, all rows are made from two hashes: see
-/// [`TwoHashRows`].
+/// A Count-Min sketch whose rows share hashes: see [`TwoHashRows`].
 pub type TwoHashCountMin<C = u64> = Sketch<TwoHashRows, C>;
 
-/// Rows of counters. A key adds to one counter of each row, and the smallest of its counters is its
-/// estimate.
+/// Rows of counters. A key has one counter in each row. Adding the key raises its counters, and the
+/// smallest of them is the estimate of its count.
 ///
-/// `R` determines how the rows get their hashes; `C` is the type of the counters, `u32` or `u64`. A
-/// counter that reaches its highest value stays there, and estimates from it are marked as
-/// [`saturated`](Estimate::saturated). The documentation of the [module](self) says what is proven.
+/// `R` determines which counter a key has in each row. `C` is the type of the counters, `u32` or
+/// `u64`. A counter that reaches its highest value stays there. If all counters of a key have
+/// reached it, the estimate is marked as [`saturated`](Estimate::saturated). The [module](self)
+/// documentation states the proven bounds.
 ///
-/// `K` is the backing, which says where the counters are: in the sketch's own memory, or in
-/// borrowed bytes ([`view`](Sketch::view)).
+/// `K` is the backing, which says where the counters are stored. They are in the sketch's own
+/// memory, or in existing bytes ([`view`](Sketch::view)).
 pub struct Sketch<R: RowHashes, C: Counter = u64, K: Backing = Owned> {
     hasher: PortableHasher,
     shape: Shape,
@@ -98,11 +101,11 @@ pub struct Sketch<R: RowHashes, C: Counter = u64, K: Backing = Owned> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct Estimate {
-    /// The estimate, which is at least the count, except if it is saturated. After
-    /// [`halve`](Sketch::halve), the estimate is at least the halved count, rounded down.
+    /// The estimate. It is at least the count, unless it is saturated. After
+    /// [`halve`](Sketch::halve), it is at least the halved count, rounded down.
     pub value: u64,
-    /// Whether the counters reached their highest value, so that the true count may be higher than
-    /// `value`. The true count then has no upper bound.
+    /// Whether all counters of the key reached their highest value. The true count can then be
+    /// higher than `value`, and has no upper bound.
     pub saturated: bool,
 }
 
@@ -113,8 +116,8 @@ fn zeroed<C: Counter>(count: u128) -> Result<Vec<C>, BuildError> {
 }
 
 impl<R: RowHashes, C: Counter> Sketch<R, C> {
-    /// A sketch whose error is at most `epsilon` times the sum of all counts, with probability at
-    /// least `1 - delta`; the seed is random.
+    /// A sketch with a random seed. With probability at least `1 - delta`, an estimate is too high
+    /// by at most `epsilon` times the sum of all counts.
     ///
     /// [`Shape::for_error`] computes the size.
     ///
@@ -126,8 +129,8 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
         Sketch::with_hasher(epsilon, delta, PortableHasher::random()?)
     }
 
-    /// Like [`new`](Self::new), with a custom hasher: one with a known seed, or one for untrusted
-    /// keys.
+    /// Like [`new`](Self::new), with a hasher that you choose, such as one with a known seed or one
+    /// for untrusted keys.
     ///
     /// # Errors
     /// Returns the same errors as [`new`](Self::new), but needs no random numbers.
@@ -139,8 +142,8 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
     ///
     /// # Errors
     /// Returns an error if the shape is for a kind of rows other than `R`, if it has more than
-    /// [`MAX_PROBES`] rows, or if its width is above 2^62. Returns an error if the memory cannot be
-    /// allocated.
+    /// [`MAX_PROBES`] rows, or if its width is above 2^62 (2^40 for [`PairwiseRows`]). Returns an
+    /// error if the memory cannot be allocated.
     pub fn with_shape(shape: Shape, hasher: PortableHasher) -> Result<Sketch<R, C>, BuildError> {
         let hashes = checked_hashes(&shape, hasher)?;
         Ok(Sketch { hasher, shape, hashes, counters: zeroed(shape.cells())?, total: 0, conservative: false, halved: false })
@@ -148,16 +151,16 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
 
     /// Uses conservative update from now on: an addition raises a key's counters only up to its new
     /// estimate. Estimates become smaller, and all bounds still hold, even after a
-    /// [`merge`](Self::merge). But a merged sketch differs from a sketch that counts both streams,
-    /// and inner products are not defined.
+    /// [`merge`](Self::merge). However, a merged sketch can differ from a sketch that counts both
+    /// streams, and [`inner_product`](Self::inner_product) returns an error.
     #[must_use]
     pub fn with_conservative_update(mut self) -> Sketch<R, C> {
         self.conservative = true;
         self
     }
 
-    /// Counts a key `count` times. Time: one hash, and one access to a counter per row (two with
-    /// conservative update).
+    /// Counts a key `count` times. This takes one hash, and one access to a counter per row, or two
+    /// with conservative update.
     #[inline]
     pub fn add<K: Key + ?Sized>(&mut self, key: &K, count: u64) {
         self.add_hash(self.hash(key), count);
@@ -181,10 +184,10 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
         (self.total, self.halved) = (0, false);
     }
 
-    /// Halves all counts, rounding down, so that old counts fade. If you call this method at
-    /// regular intervals, a count loses half of its weight in each interval.
+    /// Halves all counts, rounding down. If you call this method at regular intervals, old counts
+    /// lose half of their weight in each interval.
     ///
-    /// After this call, an estimate is at least the halved count, rounded down, and
+    /// After this call, an estimate is at least the halved count, rounded down.
     /// [`error_bound`](Self::error_bound) adds 1 for the rounding. Saturated counters are not
     /// halved. The time is linear in the number of counters.
     pub fn halve(&mut self) {
@@ -196,7 +199,8 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
 }
 
 impl<R: RowHashes, C: Counter, K: Backing> Sketch<R, C, K> {
-    /// An upper bound on how often a key occurred. Time: one hash, and one access to a counter per
+    /// An upper bound on how often a key occurred, unless the estimate is
+    /// [`saturated`](Estimate::saturated). This takes one hash, and one access to a counter per
     /// row.
     #[inline]
     pub fn estimate<Q: Key + ?Sized>(&self, key: &Q) -> Estimate {
@@ -224,13 +228,13 @@ impl<R: RowHashes, C: Counter, K: Backing> Sketch<R, C, K> {
         cells.fold(C::HIGHEST, |least, counter| least.min(counter.get()))
     }
 
-    /// The sum of all counts. After [`halve`](Self::halve), the result is an upper bound on the
-    /// sum. A result of 2^64 - 1 is only a lower bound.
+    /// The sum of all counts. After [`halve`](Self::halve), the result is an upper bound on the sum
+    /// of the halved counts. A result of 2^64 - 1 means that the sum may be higher.
     pub fn total(&self) -> u64 {
         self.total
     }
 
-    /// The width, the depth and the number of copies.
+    /// The width (counters in a row), the depth (rows in a copy), and the number of copies.
     pub fn shape(&self) -> Shape {
         self.shape
     }
@@ -240,13 +244,13 @@ impl<R: RowHashes, C: Counter, K: Backing> Sketch<R, C, K> {
         &self.hasher
     }
 
-    /// Returns true if conservative update was used, in this sketch or in a sketch that was merged
-    /// into it.
+    /// Returns true if this sketch, or a sketch that was merged into it, uses conservative update.
     pub fn is_conservative(&self) -> bool {
         self.conservative
     }
 
-    /// Returns true if the counts were ever halved.
+    /// Returns true if the counts of this sketch, or of a sketch that was merged into it, were
+    /// halved. [`clear`](Sketch::clear) resets this.
     pub fn is_halved(&self) -> bool {
         self.halved
     }
@@ -260,7 +264,7 @@ impl<R: RowHashes, C: Counter, K: Counted> Sketch<R, C, K> {
     }
 }
 
-/// A read-only sketch over the bytes of `B`.
+/// A read-only sketch whose counters stay in existing bytes of type `B`.
 pub type SketchView<B, R = FullRows, C = u64> = Sketch<R, C, View<B>>;
 
 impl<R: RowHashes, C: Counter, K: Backing> Clone for Sketch<R, C, K>

@@ -218,9 +218,9 @@ impl<R: RowHashes, C: Counter, B: AsRef<[u8]> + Send + Sync> Viewed<B> for Sketc
 }
 
 impl<R: RowHashes, C: Counter, B: AsRef<[u8]> + Send + Sync> Sketch<R, C, View<B>> {
-    /// Reads and checks all bytes of the view: the checksum, and whether the sum of each row agrees
-    /// with the sum of all counts. The time is linear in the number of counters, and the counters
-    /// are not copied.
+    /// Reads and checks all bytes of the view. This method verifies the checksum, and compares the
+    /// sum of each row with the sum of all counts. The time is linear in the number of counters,
+    /// and the counters are not copied.
     ///
     /// # Errors
     /// Returns an error if the bytes are damaged, or do not match the header.

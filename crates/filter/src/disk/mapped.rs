@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::{fmt, io};
 
-/// The bytes of a file, mapped into memory. The bytes are read from the file when they are first
+/// The bytes of a file, mapped into memory. The system reads each part of the file when it is first
 /// accessed. All processes that map the file share this memory. A clone refers to the same map.
 ///
 /// ```
@@ -27,22 +27,21 @@ use std::{fmt, io};
 pub struct Mapped(Arc<Mmap>);
 
 impl Mapped {
-    /// Maps a regular file. The map keeps the file's present length, even if that length changes
-    /// later.
+    /// Maps a regular file. The length of the map does not change, even if the length of the file
+    /// does.
     ///
     /// # Safety
-    /// While the map or a clone of it exists, no process, including this one, may write to the file
-    /// or truncate it. Rust assumes that bytes behind a reference do not change; no lock enforces
-    /// this.
+    /// While the map or one of its clones exists, no process may write to the file or truncate it.
+    /// This includes the calling process. Rust assumes that bytes behind a reference do not change.
+    /// No lock enforces this.
     ///
-    /// If a process writes to the file anyway, it is unspecified whether the map shows the new
-    /// bytes, so answers may be wrong. If a process truncates the file, accessing the removed bytes
-    /// ends this process (SIGBUS on Unix). *Replacing* the file is allowed, because the map keeps
-    /// the old file. All methods of this crate that save a file replace it.
+    /// If a process writes to the file anyway, the map may or may not show the new bytes, so
+    /// answers may be wrong. If a process truncates the file, accessing the removed bytes ends this
+    /// process (SIGBUS on Unix). *Replacing* the file is allowed, because the map still shows the
+    /// old file. All methods of this crate that save a file replace it.
     ///
     /// # Errors
-    /// Returns the errors of [`open_regular`](super::open_regular), and an error if the system
-    /// cannot map the file.
+    /// Returns an error if the file cannot be opened, is not a regular file, or cannot be mapped.
     pub unsafe fn open(path: impl AsRef<Path>) -> io::Result<Mapped> {
         let file = open_regular(path)?;
         // A folder can be opened as well, but it has no bytes.
