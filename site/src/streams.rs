@@ -9,7 +9,7 @@ use truebloom_math::recycling::{Design, Mode, SizedDesign, blocked_capacity, blo
 use truebloom_math::{BLOCK_BITS, Error, Layout, Rate, Variant};
 use truebloom_plot::{Axis, Chart, Mark, Series};
 use truebloom_report::charts::RATE;
-use truebloom_report::designs::{Designs, FORGET, Today, held, held_in_words, items_in, remembered};
+use truebloom_report::designs::{Designs, FORGET, Usual, held, held_in_words, items_in, remembered};
 use truebloom_report::read::{self, Span};
 use truebloom_report::show::{bytes, count, plural, rate as number, significant};
 
@@ -133,10 +133,10 @@ pub(crate) fn answer(question: &mut Question<'_>) -> Json {
 }
 
 /// The number of new items after which the share of forgotten items is given.
-fn counted_gap(asked: &Asked, today: Option<&Today>) -> Option<u64> {
+fn counted_gap(asked: &Asked, usual: Option<&Usual>) -> Option<u64> {
     match asked.goal {
         Goal::Remember(gap) => Some(gap),
-        _ => today.map(|today| today.items),
+        _ => usual.map(|usual| usual.items),
     }
 }
 
@@ -164,23 +164,23 @@ fn last_time(seconds: f64) -> String {
 }
 
 fn described(asked: &Asked, designs: &Designs) -> Result<Json, Error> {
-    let gap = counted_gap(asked, designs.today.as_ref());
+    let gap = counted_gap(asked, designs.usual.as_ref());
     let mut table = Table::new(
         "Ways to forget",
         &["Way", "#Memory", "#New items until it is emptied", "New items taken for repeats", "Forgotten", "#Items per bit"],
     );
     let mut facts = Vec::new();
-    if let Some(today) = &designs.today {
-        let forgotten = gap.map_or(String::new(), |gap| share((gap.saturating_add(1).min(today.items)) as f64 / today.items as f64, 3));
+    if let Some(usual) = &designs.usual {
+        let forgotten = gap.map_or(String::new(), |gap| share((gap.saturating_add(1).min(usual.items)) as f64 / usual.items as f64, 3));
         table.row([
-            "fixed: emptied after a fixed number of items, as is usual".to_owned(),
-            bytes(today.bits.div_ceil(8)),
-            count(today.items),
+            "usual: emptied after a fixed number of items".to_owned(),
+            bytes(usual.bits.div_ceil(8)),
+            count(usual.items),
             format!("{} just before it is emptied", share(asked.rate.to_f64(), 4)),
             forgotten,
             "as usual".to_owned(),
         ]);
-        facts.push(("fixed", object! { "bits": today.bits, "items": today.items, "probes": today.probes }));
+        facts.push(("usual", object! { "bits": usual.bits, "items": usual.items, "probes": usual.probes }));
     }
     let rows = [
         ("one phase: one filter, emptied when it is full enough", "one_phase", designs.one.as_ref()),
@@ -197,7 +197,7 @@ fn described(asked: &Asked, designs: &Designs) -> Result<Json, Error> {
             (None, "certain") => Some(0.0),
             _ => None,
         };
-        let gain = designs.today.as_ref().map(|today| today.gain(sized));
+        let gain = designs.usual.as_ref().map(|usual| usual.gain(sized));
         let rates = match design.mode().filters() {
             1 => {
                 format!("{} on average, {} just before it is emptied", at_most(run.fpr.upper, Some(asked.rate)), share(run.worst.value, 3))
@@ -222,7 +222,7 @@ fn described(asked: &Asked, designs: &Designs) -> Result<Json, Error> {
     }
     if let Some(gap) = gap {
         table.note(format!(
-            "Forgotten: the share of items that it no longer knows after {} more. Items per bit: how many items a bit of memory holds when a filter is emptied, beside the fixed way.",
+            "Forgotten: the share of items that it no longer knows after {} more. Items per bit: how many items a bit of memory holds when a filter is emptied, beside the usual way.",
             lasting(gap, asked.arrival)
         ));
     }
@@ -500,9 +500,9 @@ fn forgetting(asked: &Asked, designs: &Designs, main: &SizedDesign) -> Result<Ch
         Axis::linear("new items since an item came"),
         Axis::linear("forgotten, %").between(0.0, 100.0),
     );
-    if let Some(today) = &designs.today {
-        let points = gaps().map(|gap| (gap, 100.0 * ((gap + 1.0) / today.items as f64).min(1.0))).collect();
-        chart = chart.with(Series::dashed("fixed", points).coloured(5));
+    if let Some(usual) = &designs.usual {
+        let points = gaps().map(|gap| (gap, 100.0 * ((gap + 1.0) / usual.items as f64).min(1.0))).collect();
+        chart = chart.with(Series::dashed("usual", points).coloured(5));
     }
     for (name, colour, sized) in
         [("one phase", 0, &designs.one), ("two phases", 1, &designs.two), ("two phases, certain", 2, &designs.certain)]

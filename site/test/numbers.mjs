@@ -90,7 +90,7 @@ if (command) {
         const options = ['plan', '--recycling', option, value, '-p', p];
         const said = JSON.parse(execFileSync(command, [...options, '--json'], { encoding: 'utf8' }));
         const { facts } = JSON.parse(ask(`streams\n${field}=${value}\np=${p}`));
-        const pairs = [[said.today.bits, facts.fixed.bits], [said.today.items_per_cycle, facts.fixed.items]];
+        const pairs = [[said.usual.bits, facts.usual.bits], [said.usual.items_per_cycle, facts.usual.items]];
         for (const [theirs, ours] of [[said.one_phase, facts.one_phase], [said.two_phase, facts.two_phases], [said.certain, facts.certain]]) {
             if (!theirs !== !ours) fail(`${options.join(' ')}: only one of the command and the page has a design`);
             if (!theirs || !ours) continue;

@@ -35,38 +35,50 @@ fn update(path: &Path, which: &str) {
 }
 
 /// A process that ends with this value, also if a test fails while the process is stopped.
-struct Ended(Child);
+struct Ended {
+    child: Child,
+    /// Whether this program has waited for the whole process, and not only for the traced thread.
+    /// The system may then give the number of the process to another one.
+    reaped: bool,
+}
 
 impl Drop for Ended {
     fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-/// Waits until a traced thread stops, and returns its number; `None` if it ended.
-fn stopped() -> Option<libc::pid_t> {
-    let mut status = 0;
-    // SAFETY: `status` is a local variable. This program has only one child.
-    let thread = unsafe { libc::waitpid(-1, &raw mut status, libc::__WALL) };
-    assert!(libc::WIFSTOPPED(status) || libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0, "the child failed: {status}");
-    libc::WIFSTOPPED(status).then_some(thread)
-}
-
-/// Counts the different headers that the file has while the child works. All of them must be whole.
-fn whole_headers(path: &Path) -> usize {
-    let (mut last, mut found) = (Vec::new(), 0);
-    while let Some(thread) = stopped() {
-        let header = std::fs::read(path).expect("there")[..256].to_vec();
-        if header != last {
-            let read = FileHeader::from_bytes(&header);
-            assert!(read.is_ok(), "after {found} whole headers: {read:?}");
-            (last, found) = (header, found + 1);
+        if !self.reaped {
+            let _ = self.child.kill();
+            let _ = self.child.wait();
         }
-        // SAFETY: no pointer is used.
-        assert_eq!(unsafe { libc::ptrace(libc::PTRACE_SINGLESTEP, thread, 0, 0) }, 0, "the child is traced");
     }
-    found
+}
+
+impl Ended {
+    /// Waits until a traced thread stops, and returns its number; `None` if it ended.
+    fn stopped(&mut self) -> Option<libc::pid_t> {
+        let mut status = 0;
+        // SAFETY: `status` is a local variable. This program has only one child.
+        let thread = unsafe { libc::waitpid(-1, &raw mut status, libc::__WALL) };
+        let is_stopped = libc::WIFSTOPPED(status);
+        self.reaped = !is_stopped && u32::try_from(thread) == Ok(self.child.id());
+        assert!(is_stopped || libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0, "the child failed: {status}");
+        is_stopped.then_some(thread)
+    }
+
+    /// Counts the different headers that the file has while the child works. All of them must be
+    /// whole.
+    fn whole_headers(&mut self, path: &Path) -> usize {
+        let (mut last, mut found) = (Vec::new(), 0);
+        while let Some(thread) = self.stopped() {
+            let header = std::fs::read(path).expect("there")[..256].to_vec();
+            if header != last {
+                let read = FileHeader::from_bytes(&header);
+                assert!(read.is_ok(), "after {found} whole headers: {read:?}");
+                (last, found) = (header, found + 1);
+            }
+            // SAFETY: no pointer is used.
+            assert_eq!(unsafe { libc::ptrace(libc::PTRACE_SINGLESTEP, thread, 0, 0) }, 0, "the child is traced");
+        }
+        found
+    }
 }
 
 #[test]
@@ -79,16 +91,14 @@ fn a_killed_process_leaves_a_whole_header() {
     for which in ["open", "sync", "close"] {
         BloomFilter::with_bits_and_probes(64, 1).expect("small").save(&path).expect("saved");
         let mut command = Command::new(std::env::current_exe().expect("this test"));
-        let child = Ended(
-            command
-                .args(["--exact", "a_killed_process_leaves_a_whole_header", "--test-threads", "1"])
-                .env(FILE, &path)
-                .env(UPDATE, which)
-                .spawn()
-                .expect("started"),
-        );
-        let headers = whole_headers(&path);
-        drop(child);
+        let child = command
+            .args(["--exact", "a_killed_process_leaves_a_whole_header", "--test-threads", "1"])
+            .env(FILE, &path)
+            .env(UPDATE, which)
+            .spawn()
+            .expect("started");
+        let mut ended = Ended { child, reaped: false };
+        let headers = ended.whole_headers(&path);
         assert!(headers >= 2, "{which} wrote {headers} headers");
     }
 }

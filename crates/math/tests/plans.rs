@@ -393,3 +393,16 @@ fn near_ties_are_no_ties() {
         }
     }
 }
+
+/// At rates so low that equal hashes limit the number of items, a plan for a given size is found
+/// within the budget of one call, and holds as many items as equal hashes allow.
+#[test]
+fn a_large_size_at_a_rate_near_that_of_equal_hashes_is_planned() {
+    for (bits, text) in [(1u64 << 18, "1e-36"), (1 << 19, "1e-36"), (1 << 23, "1e-36"), (1 << 23, "1e-37")] {
+        for target in [Target::new().bits(bits).rate(rate(text)), Target::new().bits(bits).rate(rate(text)).mean()] {
+            let plan = Plan::new(&target).unwrap_or_else(|error| panic!("{bits} bits at {text}: {error}"));
+            assert!(hash_floor(plan.items) < exact(&rate(text)) && hash_floor(plan.items + 1) >= exact(&rate(text)), "{plan:?}");
+            assert!(plan.fpr.upper <= rate(text).to_f64() && plan.bits == bits);
+        }
+    }
+}

@@ -3,15 +3,15 @@
 
 use crate::show::{plural, significant};
 use truebloom_math::recycling::{
-    BlockedSized, Mode, SizedDesign, blocked_capacity, blocked_min_bits, capacity, min_bits, remember, worst_capacity, worst_min_bits,
-    worst_remember,
+    BlockedSized, Mode, SizedDesign, blocked_capacity, blocked_min_bits, capacity, min_bits, remember, usual_capacity, usual_min_bits,
+    worst_capacity, worst_min_bits, worst_remember,
 };
-use truebloom_math::{BLOCK_BITS, Error, Layout, Rate, Result, Variant, max_items};
+use truebloom_math::{BLOCK_BITS, Error, Layout, Plan, Rate, Result};
 
-/// The usual design, without a model: a filter that is emptied after a fixed number of items, with
-/// a limit on its worst rate.
+/// The usual design, without a model: a filter that is emptied after a fixed number of items. It is
+/// the plan for which the expected rate after the last item is at most the requested rate.
 #[derive(Clone, Debug)]
-pub struct Today {
+pub struct Usual {
     /// The number of bits.
     pub bits: u64,
     /// The number of probes.
@@ -20,7 +20,11 @@ pub struct Today {
     pub items: u64,
 }
 
-impl Today {
+impl Usual {
+    fn of(plan: Plan) -> Usual {
+        Usual { bits: plan.bits, probes: plan.probes, items: plan.items }
+    }
+
     /// Returns the number of items held per bit, divided by that of the usual design.
     #[must_use]
     pub fn gain(&self, sized: &SizedDesign) -> f64 {
@@ -74,7 +78,7 @@ pub fn held_in_words(held: f64) -> Option<String> {
 #[derive(Clone, Debug)]
 pub struct Designs {
     /// The usual design, without a model.
-    pub today: Option<Today>,
+    pub usual: Option<Usual>,
     /// One phase, whose average rate is at most the requested rate.
     pub one: Option<SizedDesign>,
     /// One phase, with the blocked layout.
@@ -92,12 +96,13 @@ impl Designs {
     /// # Errors
     /// Fails if numbers are out of range, or the answer would take too long.
     pub fn of_bits(bits: u64, rate: &Rate, layout: Layout) -> Result<Designs> {
-        let today = max_items(Variant::Standard, bits, rate)?.filter(|best| best.items > 0);
-        let today = today.map(|best| Today { bits, probes: best.probes, items: best.items });
+        // The blocked layout comes first, because it accepts the fewest rates: the error must not
+        // name a rate that it refuses.
+        let blocked = in_lines(layout, || if bits < BLOCK_BITS { Ok(None) } else { blocked_capacity(bits, rate) })?;
+        let usual = usual_capacity(bits, rate)?.map(Usual::of);
         let two = if bits < 2 { Ok(None) } else { worst_capacity(bits, rate, Mode::two_phase()) };
         let [one, two, certain] = possible([capacity(bits, rate, Mode::default()), two, Ok(None)])?;
-        let blocked = in_lines(layout, || if bits < BLOCK_BITS { Ok(None) } else { blocked_capacity(bits, rate) })?;
-        Ok(Designs { today, one, blocked, two, certain })
+        Ok(Designs { usual, one, blocked, two, certain })
     }
 
     /// Returns the designs with the smallest memory for this many items per cycle.
@@ -106,10 +111,10 @@ impl Designs {
     /// Fails if numbers are out of range, or the answer would take too long.
     pub fn of_items(items: u64, rate: &Rate, layout: Layout) -> Result<Designs> {
         let number = items as f64;
+        let blocked = in_lines(layout, || blocked_min_bits(number, rate))?;
         let found = [min_bits(number, rate, Mode::default()), worst_min_bits(number, rate, Mode::two_phase()), Ok(None)];
         let [one, two, certain] = possible(found)?;
-        let blocked = in_lines(layout, || blocked_min_bits(number, rate))?;
-        Ok(Designs { today: today(items, rate)?, one, blocked, two, certain })
+        Ok(Designs { usual: usual_min_bits(items, rate)?.map(Usual::of), one, blocked, two, certain })
     }
 
     /// Returns the designs with the smallest memory that remember items for this long.
@@ -117,30 +122,36 @@ impl Designs {
     /// # Errors
     /// Fails if numbers are out of range, or the answer would take too long.
     pub fn of_gap(gap: u64, forget: f64, rate: &Rate, layout: Layout) -> Result<Designs> {
-        let two_phase = |forget| worst_remember(gap, forget, rate, Mode::two_phase());
-        let [one, two, certain] = possible([remember(gap, forget, rate, Mode::default()), two_phase(forget), two_phase(0.0)])?;
         // A cycle of N items forgets E[min(N, gap + 1)] / E[N] of them.
         let items = (gap as f64 + 1.0) / forget;
         let blocked = in_lines(layout, || if items > MOST_ITEMS { Ok(None) } else { blocked_min_bits(items, rate) })?;
-        Ok(Designs { today: today((gap as f64 / forget).ceil() as u64, rate)?, one, blocked, two, certain })
+        let two_phase = |forget| worst_remember(gap, forget, rate, Mode::two_phase());
+        let [one, two, certain] = possible([remember(gap, forget, rate, Mode::default()), two_phase(forget), two_phase(0.0)])?;
+        Ok(Designs { usual: usual_min_bits((gap as f64 / forget).ceil() as u64, rate)?.map(Usual::of), one, blocked, two, certain })
     }
 }
 
 /// Leaves out designs that equal hashes exclude, or whose search would take too long. Returns such
-/// an error only if no design is left.
+/// an error only if no design is left: the error that names the lowest rate.
 fn possible(designs: [Result<Option<SizedDesign>>; 3]) -> Result<[Option<SizedDesign>; 3]> {
-    let mut refused = None;
+    let mut refused = Vec::new();
     let mut found = [const { None }; 3];
     for (found, design) in found.iter_mut().zip(designs) {
         match design {
-            Err(error @ (Error::EqualHashes { .. } | Error::TooLong { .. })) => refused = refused.or(Some(error)),
+            Err(error @ (Error::EqualHashes { .. } | Error::TooLong { .. })) => refused.push(error),
             design => *found = design?,
         }
     }
-    match refused {
+    let lowest = refused.into_iter().min_by(|one, other| least_rate(one).total_cmp(&least_rate(other)));
+    match lowest {
         Some(error) if found.iter().all(Option::is_none) => Err(error),
         _ => Ok(found),
     }
+}
+
+/// The lowest rate that the error says is possible.
+fn least_rate(error: &Error) -> f64 {
+    if let Error::EqualHashes { least, .. } = error { *least } else { f64::INFINITY }
 }
 
 /// Returns the number of new items that come in this time, rounded up. If the product exceeds a
@@ -180,11 +191,6 @@ fn in_lines(layout: Layout, find: impl FnOnce() -> Result<Option<BlockedSized>>)
     }
 }
 
-fn today(items: u64, rate: &Rate) -> Result<Option<Today>> {
-    let best = truebloom_math::min_bits(Variant::Standard, items, rate)?;
-    Ok(best.map(|best| Today { bits: best.bits, probes: best.probes, items }))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -194,13 +200,66 @@ mod tests {
     #[test]
     fn what_is_forgotten_is_not_held() {
         let designs = Designs::of_items(3, &"10%".parse().expect("a rate"), Layout::Lines).expect("designs");
-        let today = designs.today.expect("the usual way");
+        let usual = designs.usual.expect("the usual way");
         let [one, two] = [designs.one, designs.two].map(|sized| sized.expect("a design"));
         assert!((held(&one) - 2.153).abs() < 1e-3 && held(&two) == two.run.items_per_cycle.value);
-        let by_hand = held(&one) * today.bits as f64 / (today.items * one.design.total_bits()) as f64;
-        assert!((today.gain(&one) - by_hand).abs() < 1e-12 && (by_hand - 1.64).abs() < 0.01, "{by_hand}");
+        let by_hand = held(&one) * usual.bits as f64 / (usual.items * one.design.total_bits()) as f64;
+        assert!((usual.gain(&one) - by_hand).abs() < 1e-12 && (by_hand - 1.64).abs() < 0.01, "{by_hand}");
         let blocked = designs.blocked.expect("a blocked design");
-        assert!(blocked_held(&blocked) == blocked.run.items_per_cycle.lower - 1.0 && today.blocked_gain(&blocked) > 0.0);
+        assert!(blocked_held(&blocked) == blocked.run.items_per_cycle.lower - 1.0 && usual.blocked_gain(&blocked) > 0.0);
+    }
+
+    /// The usual design is the plan for the average rate, which includes equal hashes.
+    #[test]
+    fn the_usual_design_is_a_plan_for_the_mean() {
+        let target = |text: &str| truebloom_math::Target::new().rate(text.parse().expect("a rate")).mean();
+        for (items, text) in [(1, "1/2"), (2, "1/4"), (1, "10%"), (3, "10%"), (1_000, "1%"), (1_000, "1e-33")] {
+            let plan = Plan::new(&target(text).items(items)).expect("a plan");
+            let usual = Designs::of_items(items, &text.parse().expect("a rate"), Layout::Spread).expect("designs").usual.expect("in reach");
+            assert_eq!((usual.bits, usual.probes, usual.items), (plan.bits, plan.probes, items), "{text}");
+        }
+        let designs = Designs::of_bits(2, &"1/2".parse().expect("a rate"), Layout::Spread).expect("designs");
+        assert!(designs.usual.is_none(), "{designs:?}");
+    }
+
+    /// If all designs are refused because of equal hashes, the error names a rate that is accepted
+    /// when it is asked for.
+    #[test]
+    fn the_rate_that_a_refusal_names_is_accepted() {
+        let rate = |text: &str| -> Rate { text.parse().expect("a rate") };
+        let mut refusals = 0;
+        for (text, gap) in ["1e-30", "1e-32", "1e-33", "1e-34"].into_iter().flat_map(|text| [1_000, 1_000_000].map(|gap| (text, gap))) {
+            let asks: [&dyn Fn(&Rate) -> Result<Designs>; 3] = [
+                &|rate| Designs::of_gap(gap, FORGET, rate, Layout::Spread),
+                &|rate| Designs::of_items(gap, rate, Layout::Spread),
+                &|rate| Designs::of_bits(128 * gap, rate, Layout::Spread),
+            ];
+            for ask in asks {
+                let Err(Error::EqualHashes { least, .. }) = ask(&rate(text)) else { continue };
+                refusals += 1;
+                let found = ask(&rate(&crate::show::rate_up(least, 4)));
+                assert!(found.is_ok(), "{text}, {gap} items: {:?}", found.err());
+            }
+        }
+        assert!(refusals >= 8, "{refusals}");
+        // A design with two phases is much smaller than one with a single phase.
+        let refused = Designs::of_gap(1_000_000, FORGET, &rate("1e-30"), Layout::Spread);
+        assert!(matches!(refused, Err(Error::EqualHashes { least, .. }) if least < 1e-29), "{refused:?}");
+    }
+
+    /// The blocked layout refuses rates below 1e-9 whatever equal hashes allow, so its own limit is
+    /// named.
+    #[test]
+    fn the_limit_of_the_blocked_layout_is_named_first() {
+        let rate: Rate = "1e-33".parse().expect("a rate");
+        for found in [
+            Designs::of_bits(1 << 23, &rate, Layout::Lines),
+            Designs::of_items(1_000_000, &rate, Layout::Lines),
+            Designs::of_gap(1_000_000, FORGET, &rate, Layout::Lines),
+        ] {
+            assert!(matches!(found, Err(Error::OutOfRange { name: "fpr", .. })), "{found:?}");
+        }
+        assert!(Designs::of_bits(1 << 23, &"1e-9".parse().expect("a rate"), Layout::Lines).is_ok());
     }
 
     /// 500 items per minute are exactly 30,000 per hour, and half an item is rounded up to one.

@@ -8,7 +8,7 @@ use crate::report::{self, CONFIDENCE, Report, count, fpr_value, plural, proven, 
 use serde_json::{Map, Value, json};
 use truebloom_math::Rate;
 use truebloom_math::recycling::{BlockedSized, Bracket, Design, SizedDesign};
-use truebloom_report::designs::{Designs, FORGET, Today, blocked_held, held, held_in_words, items_in, remembered};
+use truebloom_report::designs::{Designs, FORGET, Usual, blocked_held, held, held_in_words, items_in, remembered};
 use truebloom_report::read::{self, Span};
 
 #[derive(clap::Args)]
@@ -129,7 +129,7 @@ impl Asked {
 
 fn fewest_bits(designs: &Designs) -> u64 {
     let phases = [&designs.one, &designs.two, &designs.certain].into_iter().flatten().map(|sized| sized.design.total_bits());
-    phases.chain(designs.today.as_ref().map(|today| today.bits)).min().unwrap_or(u64::MAX)
+    phases.chain(designs.usual.as_ref().map(|usual| usual.bits)).min().unwrap_or(u64::MAX)
 }
 
 /// Returns the report, and the one-phase design that the report describes.
@@ -158,34 +158,34 @@ pub(crate) fn report(options: &Options, size: &Size) -> Result<(Report, Option<D
     let mut report = Report::new("plan");
     report.line("asked", format!("an average rate of {asked}; {what}"));
     report.field("recycling", true).field("asked", rate_value(Some(asked)));
-    let today = designs.today.as_ref();
+    let usual = designs.usual.as_ref();
     let asked = Asked {
         rate: asked,
-        gap: gap.or(today.map(|today| today.items)),
+        gap: gap.or(usual.map(|usual| usual.items)),
         over: options.over,
         fewest: fewest_bits(&designs),
         is_sized: bits.is_some(),
     };
     report.field("gap", asked.gap);
-    add_today(&mut report, today, &asked);
-    add_design(&mut report, ["one phase", "one_phase"], designs.one.as_ref(), &asked, today)?;
+    add_usual(&mut report, usual, &asked);
+    add_design(&mut report, ["one phase", "one_phase"], designs.one.as_ref(), &asked, usual)?;
     if options.layout != Layout::Standard {
         add_blocked(&mut report, &designs, options.layout, &asked)?;
     }
-    add_design(&mut report, ["two phases", "two_phase"], designs.two.as_ref(), &asked, today)?;
+    add_design(&mut report, ["two phases", "two_phase"], designs.two.as_ref(), &asked, usual)?;
     if options.remember.is_some() && bits.is_none() {
-        add_design(&mut report, ["certain", "certain"], designs.certain.as_ref(), &asked, today)?;
+        add_design(&mut report, ["certain", "certain"], designs.certain.as_ref(), &asked, usual)?;
     }
     Ok((report, designs.one.map(|sized| sized.design)))
 }
 
-fn add_today(report: &mut Report, today: Option<&Today>, asked: &Asked) {
-    let Some(Today { bits, probes, items }) = today else {
-        report.field("today", Value::Null).line("usual", asked.none("filter"));
+fn add_usual(report: &mut Report, usual: Option<&Usual>, asked: &Asked) {
+    let Some(Usual { bits, probes, items }) = usual else {
+        report.field("usual", Value::Null).line("usual", asked.none("filter"));
         return;
     };
     let forgotten = asked.gap.map(|gap| gap.saturating_add(1).min(*items) as f64 / *items as f64);
-    report.field("today", json!({ "bits": bits, "probes": probes, "items_per_cycle": items, "forgotten": forgotten }));
+    report.field("usual", json!({ "bits": bits, "probes": probes, "items_per_cycle": items, "forgotten": forgotten }));
     if asked.is_far_too_large(*bits) {
         add_far_too_large(report, "usual", *bits);
         return;
@@ -199,7 +199,7 @@ fn add_design(
     [label, name]: [&str; 2],
     found: Option<&SizedDesign>,
     asked: &Asked,
-    today: Option<&Today>,
+    usual: Option<&Usual>,
 ) -> Result<(), Failure> {
     let Some(sized @ SizedDesign { design, run, .. }) = found else {
         report.field(name, Value::Null).line(label, asked.none("filter"));
@@ -208,7 +208,7 @@ fn add_design(
     let law = design.forgetting()?;
     let forgotten = asked.gap.map(|gap| law.probability(gap));
     let is_one = design.mode().filters() == 1;
-    let (held, gain) = (held(sized), today.map(|today| today.gain(sized)));
+    let (held, gain) = (held(sized), usual.map(|usual| usual.gain(sized)));
     let by_worst = design.wrong_drops_are_by_worst();
     let one_run = OneRun::of(asked, &run.items_per_cycle, by_worst, |items| design.wrong_drops_at_most(items, CONFIDENCE))?;
     let mut fields: Map<String, Value> = Map::new();
@@ -284,7 +284,7 @@ fn add_blocked(report: &mut Report, designs: &Designs, layout: Layout, asked: &A
     let forgotten = asked.gap.map(|gap| ((gap as f64 + 1.0) / items).min(1.0));
     let one_run = OneRun::of(asked, &run.items_per_cycle, true, |items| design.wrong_drops_at_most(items, CONFIDENCE))?;
     let held = blocked_held(found);
-    let gain = designs.today.as_ref().map(|today| today.blocked_gain(found));
+    let gain = designs.usual.as_ref().map(|usual| usual.blocked_gain(found));
     let bits_ratio = designs.one.as_ref().map(|one| found.bits_ratio(one));
     report.field(
         "blocked",

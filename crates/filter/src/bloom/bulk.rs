@@ -23,11 +23,12 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
     /// # Ok::<(), truebloom::BuildError>(())
     /// ```
     pub fn insert_all<I: IntoIterator<Item: Key>>(&mut self, keys: I) -> Answers {
-        let single = |filter: &mut &mut Self, key| filter.insert(&key);
-        bulk::answers_or_singly(self.few(INSERTING), self, keys.into_iter(), single, |filter, keys| {
-            let (hasher, insert) = filter.inserting();
-            bulk::answers(bulk::hashing(hasher, keys), insert)
-        })
+        let keys = keys.into_iter();
+        if bulk::are_few(self.few(INSERTING), &keys) {
+            return keys.map(|key| self.insert(&key)).collect();
+        }
+        let (hasher, insert) = self.inserting();
+        bulk::answers(bulk::hashing(hasher, keys), insert)
     }
 
     /// Like [`insert_all`](Self::insert_all), but passes the answer for each key to `is_new`, in
@@ -43,9 +44,10 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
 
     /// Like [`insert_all`](Self::insert_all), for keys that are already hashed.
     pub fn insert_all_hashes(&mut self, hashes: &[KeyHash]) -> Answers {
-        let single = |filter: &mut &mut Self, hash: &KeyHash| filter.insert_hash(*hash);
-        let batch = |filter: &mut Self, _| bulk::answers(bulk::hashed(hashes), filter.inserting().1);
-        bulk::answers_or_singly(self.few(INSERTING), self, hashes.iter(), single, batch)
+        if hashes.len() <= self.few(INSERTING) {
+            return hashes.iter().map(|hash| self.insert_hash(*hash)).collect();
+        }
+        bulk::answers(bulk::hashed(hashes), self.inserting().1)
     }
 
     /// The hasher, and a function that inserts a batch.
@@ -77,13 +79,11 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
     /// # Ok::<(), truebloom::BuildError>(())
     /// ```
     pub fn contains_all<I: IntoIterator<Item: Key>>(&self, keys: I) -> Answers {
-        bulk::answers_or_singly(
-            self.few(ASKING),
-            self,
-            keys.into_iter(),
-            |filter, key| filter.contains(&key),
-            |filter, keys| bulk::answers(bulk::hashing(&filter.head.hasher, keys), asking(&filter.head.scheme, &filter.storage)),
-        )
+        let keys = keys.into_iter();
+        if bulk::are_few(self.few(ASKING), &keys) {
+            return keys.map(|key| self.contains(&key)).collect();
+        }
+        bulk::answers(bulk::hashing(&self.head.hasher, keys), asking(&self.head.scheme, &self.storage))
     }
 
     /// Like [`contains_all`](Self::contains_all), but passes the answer for each key to
@@ -99,8 +99,10 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
 
     /// Like [`contains_all`](Self::contains_all), for keys that are already hashed.
     pub fn contains_all_hashes(&self, hashes: &[KeyHash]) -> Answers {
-        let batch = |filter: &Self, _| bulk::answers(bulk::hashed(hashes), asking(&filter.head.scheme, &filter.storage));
-        bulk::answers_or_singly(self.few(ASKING), self, hashes.iter(), |filter, hash| filter.contains_hash(*hash), batch)
+        if hashes.len() <= self.few(ASKING) {
+            return hashes.iter().map(|hash| self.contains_hash(*hash)).collect();
+        }
+        bulk::answers(bulk::hashed(hashes), asking(&self.head.scheme, &self.storage))
     }
 
     /// See [`Batches::few`].

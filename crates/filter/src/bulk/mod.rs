@@ -59,24 +59,10 @@ pub(crate) fn answers(next: impl FnMut(&mut Hashes), answer: impl FnMut(Batch<'_
     all
 }
 
-/// Whether an iterator promises at most `few` keys. Without an upper bound on its length, it does
-/// so only if every number of keys is at most `few`.
+/// Whether an iterator promises at most `few` keys, so that single calls are faster than a batch.
+/// Without an upper bound on its length, it does so only if every number of keys is at most `few`.
 pub(crate) fn are_few(few: usize, keys: &impl Iterator) -> bool {
     keys.size_hint().1.unwrap_or(usize::MAX) <= few
-}
-
-/// Collects the answers for keys: `batch` answers all of them, unless the iterator promises
-/// [so few](are_few) that it is faster to call `single` for each. Both get the filter, because only
-/// one of them can borrow it mutably.
-#[inline]
-pub(crate) fn answers_or_singly<F, I: Iterator>(
-    few: usize,
-    mut filter: F,
-    keys: I,
-    mut single: impl FnMut(&mut F, I::Item) -> bool,
-    batch: impl FnOnce(F, I) -> Answers,
-) -> Answers {
-    if are_few(few, &keys) { keys.map(|key| single(&mut filter, key)).collect() } else { batch(filter, keys) }
 }
 
 /// Hashes keys, one batch after the other.

@@ -184,6 +184,8 @@ impl<H: KeyHasher, S: Layout, K: Counted> RecyclingFilter<H, S, K> {
 
 /// Adds an upper bound on the probability that a key has the same hash as a remembered one. The
 /// items of the frozen phase are not counted, but each of them entered some phase, and set a bit.
+/// The number of set bits in both phases would also be a bound, but it is several times as large,
+/// and a blocked filter would have to count its bits.
 pub(super) fn with_equal_hashes<H: KeyHasher>(rate: f64, stats: Stats, frozen_ones: u64) -> f64 {
     let before = stats.new.saturating_add(stats.refreshed).saturating_sub(stats.items);
     let items = stats.items.saturating_add(before.min(frozen_ones));

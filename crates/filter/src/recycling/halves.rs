@@ -209,6 +209,17 @@ impl<S: FillScheme, K: Backing> Memory<K> for Halves<S, K> {
         self.frozen_rate = K::keep(self.frozen.as_ref().map_or(0.0, |frozen| self.scheme.rate_at(frozen.ones())));
     }
 
+    fn clear(&mut self, salt: Salt)
+    where
+        K: Writable,
+    {
+        // The first turn freezes the active phase, and the second one empties that phase, too.
+        if self.frozen.is_some() {
+            self.turn(Salt::NONE);
+        }
+        self.turn(salt);
+    }
+
     fn read_scheme(fields: &Fields) -> Result<S, FormatError> {
         // The scheme is checked before the bytes that only other schemes use, because its error is
         // more helpful.

@@ -199,6 +199,13 @@ impl<K: Backing> Memory<K> for Lines<K> {
         self.salt = salt;
     }
 
+    fn clear(&mut self, salt: Salt)
+    where
+        K: Writable,
+    {
+        self.turn(salt);
+    }
+
     fn read_scheme(fields: &Fields) -> Result<InLines, FormatError> {
         let id = fields.scheme(FileKind::RecyclingBlocked)?;
         InLines::check_fields(fields, parameter::BLOCK_BITS)?;

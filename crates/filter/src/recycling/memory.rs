@@ -189,6 +189,11 @@ pub trait Memory<K: Backing>: Sized + PartialEq {
     where
         K: Writable;
 
+    /// Empties all phases; the active phase gets this salt.
+    fn clear(&mut self, salt: Salt)
+    where
+        K: Writable;
+
     /// Reads the scheme from a header.
     fn read_scheme(fields: &Fields) -> Result<Self::Scheme, FormatError>;
 

@@ -1,5 +1,6 @@
 //! Forgetting: when and how a filter recycles.
 
+use super::account::Counts;
 use super::memory::{Layout, Memory};
 use super::policy::nanoseconds;
 use super::{RecyclingFilter, salt};
@@ -59,6 +60,22 @@ impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
     /// all items are forgotten. The time is linear in the number of bits.
     pub fn recycle(&mut self) {
         self.turn();
+    }
+
+    /// Forgets all items and resets all counts and the clock. The filter keeps its size, its
+    /// policy, its seed and its label. The time is linear in the number of bits.
+    ///
+    /// ```
+    /// use truebloom::RecyclingFilter;
+    /// let mut seen = RecyclingFilter::for_items(100, 0.01)?;
+    /// seen.check_and_insert("a");
+    /// seen.clear();
+    /// assert!(!seen.contains("a") && seen.stats().offered == 0);
+    /// # Ok::<(), truebloom::BuildError>(())
+    /// ```
+    pub fn clear(&mut self) {
+        self.memory.clear(salt(&self.hasher, self.policy.seeds, 0));
+        (self.clock, self.counts) = (Clock::default(), Counts::default());
     }
 
     /// Whether a cycle ends because it has this number of items.

@@ -2,6 +2,7 @@
 
 use crate::error::{check_confidence, check_probes, out_of_range};
 use crate::law::hash_floor;
+use crate::search;
 use crate::{Error, Layout, Rate, Result, SchemeId, Variant};
 use alloc::format;
 
@@ -219,7 +220,7 @@ impl Target {
     pub(crate) fn check_hash_floor(&self, items: u64, asked: Rate) -> Result<()> {
         let reachable = hash_floor(items, self.hash_bits);
         // A rate equal to the floor cannot be reached, because the positions add to the rate.
-        if asked.ln() <= libm::log(reachable) {
+        if search::reaches(reachable, &asked) {
             return Err(Error::BelowHashFloor { asked, items, hash_bits: self.hash_bits, reachable });
         }
         Ok(())

@@ -57,7 +57,7 @@ mod simulated;
 #[cfg(feature = "study")]
 mod stream;
 #[cfg(feature = "study")]
-mod today;
+mod usual;
 mod walk;
 
 use alloc::format;
@@ -77,7 +77,7 @@ pub use simulate::{Simulated, Subject, simulate, simulate_subject, subject};
 #[cfg(feature = "study")]
 pub use stream::Stream;
 #[cfg(feature = "study")]
-pub use today::{Comparison, compare};
+pub use usual::{Comparison, compare, usual_capacity, usual_min_bits};
 
 use crate::error::{check_bits, check_probes, out_of_range};
 use crate::{Fpr, Method, Result};

@@ -298,6 +298,11 @@ pub(crate) struct Fit {
     pub(crate) probes: u32,
 }
 
+/// Whether a bound on equal hashes alone is at least the rate.
+pub(crate) fn reaches(floor: f64, rate: &Rate) -> bool {
+    rate.ln() <= libm::log(floor)
+}
+
 /// The condition of a search: whether a size meets the rate.
 #[derive(Clone, Copy)]
 pub(crate) struct Question<'a> {
@@ -312,6 +317,12 @@ pub(crate) struct Question<'a> {
 impl Question<'_> {
     fn meets(&self, bits: u64, items: u64, probes: u32) -> Result<bool> {
         self.variant.meets(bits, items, probes, self.rate, self.hash_bits)
+    }
+
+    /// Whether the bound on equal hashes alone is at least the rate. The positions add to the rate,
+    /// so it then cannot be reached, even if the two are equal.
+    fn is_reached_by_equal_hashes(&self, items: u64) -> bool {
+        self.hash_bits.is_some_and(|hash_bits| reaches(hash_floor(items, hash_bits), self.rate))
     }
 
     /// Estimates the logarithm of the rate that remains when the floor of equal hashes is
@@ -330,7 +341,9 @@ impl Question<'_> {
     /// The best number of probes at this size, or `None` if the number is given or the best one
     /// does not meet the rate.
     fn better_probes(&self, bits: u64, items: u64) -> Result<Option<u32>> {
-        if self.probes.is_some() {
+        // Equal hashes alone can reach the rate. The best number of probes would then be one with a
+        // rate far below theirs, which takes many steps to find.
+        if self.probes.is_some() || self.is_reached_by_equal_hashes(items) {
             return Ok(None);
         }
         let probes = best_probes(self.variant, bits, items, self.variant.max_probes(bits).min(MAX_SEARCHED_PROBES))?.probes;

@@ -1,12 +1,12 @@
 //! A recycling filter with the standard or the blocked layout.
 
-use super::sift::{AHEAD, now};
+use super::sift::now;
 use crate::filters::Layout;
 use crate::records::Lookup;
 use std::io::{self, Write};
 use std::time::Duration;
 use truebloom::recycling::{BlockedRecyclingFilter, Seen, Stats, WrongDrops};
-use truebloom::{Answers, BuildError, FileKind, FormatError, KeyHash, PortableHasher, RecyclingFilter, Seed};
+use truebloom::{Answers, FileKind, FormatError, KeyHash, PortableHasher, RecyclingFilter, Seed};
 use truebloom_math::Error;
 
 /// Whether a file of this kind may be a state.
@@ -48,17 +48,9 @@ impl Filter {
         Ok(filter)
     }
 
-    /// An empty filter with the same size, seed, policy and label.
-    pub(super) fn emptied(&self) -> Result<Filter, BuildError> {
-        let (bits, probes, hasher) = each!(self, filter => (filter.bits(), filter.probes(), *filter.hasher()));
-        let mut empty = match self {
-            Filter::Standard(filter) => Filter::Standard(RecyclingFilter::with_hasher(bits, probes, *filter.policy(), hasher)?),
-            Filter::Blocked(filter) => Filter::Blocked(BlockedRecyclingFilter::with_hasher(bits, probes, *filter.policy(), hasher)?),
-        };
-        if let Some(label) = self.label() {
-            empty.set_label(label);
-        }
-        Ok(empty)
+    /// Forgets all lines and resets all counts.
+    pub(super) fn clear(&mut self) {
+        each!(self, filter => filter.clear());
     }
 
     pub(super) fn write_to(&self, writer: impl Write) -> io::Result<()> {
@@ -149,17 +141,6 @@ impl Filter {
 
 impl Lookup for Filter {
     fn look_up(&self, hashes: &[KeyHash], answers: &mut Vec<u64>) {
-        each!(self, filter => {
-            hashes.iter().take(AHEAD).for_each(|hash| filter.prefetch(*hash));
-            for (index, hash) in hashes.iter().enumerate() {
-                if index % 64 == 0 {
-                    answers.push(0);
-                }
-                hashes.get(index + AHEAD).into_iter().for_each(|hash| filter.prefetch(*hash));
-                if let Some(word) = answers.last_mut() {
-                    *word |= u64::from(filter.contains_hash(*hash)) << (index % 64);
-                }
-            }
-        });
+        answers.extend(each!(self, filter => filter.contains_all_hashes(hashes)).words());
     }
 }

@@ -353,11 +353,12 @@ fn new_filter(args: &Args, chosen: &Chosen) -> Result<Filter, Failure> {
 /// Empties the state in a locked file; its size, seed and options stay the same. Returns how many
 /// records it had read.
 pub(crate) fn clear(path: &Path, lock: &Lock) -> Result<u64, Failure> {
-    let state = Filter::from_bytes(Held::open(path)?.as_ref()).map_err(|cause| Failure::from(format_error(path, cause)))?;
-    let empty = state.emptied().map_err(Failure::new)?;
+    let mut state = Filter::from_bytes(Held::open(path)?.as_ref()).map_err(|cause| Failure::from(format_error(path, cause)))?;
+    let offered = state.stats().offered;
+    state.clear();
     let shield = stop::last_moment()?;
-    lock.save(&shield, |file| empty.write_to(file))?;
-    Ok(state.stats().offered)
+    lock.save(&shield, |file| state.write_to(file))?;
+    Ok(offered)
 }
 
 /// Describes what a state holds and guarantees, for `info`. Returns false, and describes nothing,

@@ -9,7 +9,7 @@ use truebloom::{KeyHash, KeyHasher};
 
 /// The number of keys whose bits are prefetched in advance. Their memory accesses overlap, which
 /// makes look-ups up to four times as fast.
-pub(super) const AHEAD: usize = 16;
+const AHEAD: usize = 16;
 
 /// The counts of this run.
 #[derive(Clone, Copy, Default)]

@@ -24,27 +24,37 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
     /// # Ok::<(), truebloom::BuildError>(())
     /// ```
     pub fn insert_all<I: IntoIterator<Item: Key>>(&self, keys: I) -> Answers {
-        let batch = |filter: &Self, keys| filter.insertions(bulk::hashing(filter.hasher(), keys));
-        bulk::answers_or_singly(self.few(INSERTING), self, keys.into_iter(), |filter, key| filter.insert(&key), batch)
+        let keys = keys.into_iter();
+        if bulk::are_few(self.few(INSERTING), &keys) {
+            return keys.map(|key| self.insert(&key)).collect();
+        }
+        self.insertions(bulk::hashing(self.hasher(), keys))
     }
 
     /// Like [`insert_all`](Self::insert_all), for keys that are already hashed.
     pub fn insert_all_hashes(&self, hashes: &[KeyHash]) -> Answers {
-        let batch = |filter: &Self, _| filter.insertions(bulk::hashed(hashes));
-        bulk::answers_or_singly(self.few(INSERTING), self, hashes.iter(), |filter, hash| filter.insert_hash(*hash), batch)
+        if hashes.len() <= self.few(INSERTING) {
+            return hashes.iter().map(|hash| self.insert_hash(*hash)).collect();
+        }
+        self.insertions(bulk::hashed(hashes))
     }
 
     /// Reports which of the keys are contained. For each key, the answer is the result of
     /// [`contains`](Self::contains).
     pub fn contains_all<I: IntoIterator<Item: Key>>(&self, keys: I) -> Answers {
-        let batch = |filter: &Self, keys| filter.queries(bulk::hashing(filter.hasher(), keys));
-        bulk::answers_or_singly(self.few(ASKING), self, keys.into_iter(), |filter, key| filter.contains(&key), batch)
+        let keys = keys.into_iter();
+        if bulk::are_few(self.few(ASKING), &keys) {
+            return keys.map(|key| self.contains(&key)).collect();
+        }
+        self.queries(bulk::hashing(self.hasher(), keys))
     }
 
     /// Like [`contains_all`](Self::contains_all), for keys that are already hashed.
     pub fn contains_all_hashes(&self, hashes: &[KeyHash]) -> Answers {
-        let batch = |filter: &Self, _| filter.queries(bulk::hashed(hashes));
-        bulk::answers_or_singly(self.few(ASKING), self, hashes.iter(), |filter, hash| filter.contains_hash(*hash), batch)
+        if hashes.len() <= self.few(ASKING) {
+            return hashes.iter().map(|hash| self.contains_hash(*hash)).collect();
+        }
+        self.queries(bulk::hashed(hashes))
     }
 
     /// See [`Batches::few`].

@@ -1,6 +1,7 @@
 //! The recycling filter that threads share.
 
 mod account;
+mod batch;
 mod convert;
 #[cfg(all(truebloom_loom, test))]
 mod models;
@@ -8,19 +9,21 @@ mod phase;
 #[cfg(all(test, not(truebloom_loom)))]
 mod tests;
 
+#[cfg(doc)]
+use super::Stats;
 use super::account::Counts;
 use super::recycle::Clock;
-use super::{Phases, Policy, Seen, Trigger, salt};
-#[cfg(doc)]
-use super::{RecyclingFilter, Stats};
+use super::{Phases, Policy, RecyclingFilter, Seen, Trigger, salt};
 use crate::error::BuildError;
 use crate::format::Label;
 use crate::hash::{KeyHash, KeyHasher, PortableHasher, Salt, hash_key};
+use crate::items::ItemCount;
 use crate::key::Key;
 use crate::scheme::{FillScheme, Standard};
 use crate::sync::{Ordering::Relaxed, RwLock, RwLockReadGuard};
 use phase::Shared;
 use std::sync::PoisonError;
+use truebloom_math::Rate;
 
 /// A [`RecyclingFilter`] to which many threads offer items at the same time. The threads wait for
 /// each other only during a recycle.
@@ -97,6 +100,42 @@ impl AtomicRecyclingFilter {
     pub fn new(bits: u64, probes: u32, policy: Policy) -> Result<AtomicRecyclingFilter, BuildError> {
         AtomicRecyclingFilter::with_hasher(bits, probes, policy, PortableHasher::random()?)
     }
+
+    /// Like [`RecyclingFilter::for_items`], for a filter that threads share. If threads exceed the
+    /// limit of the phase, as described [above](Self#what-holds), the rate is slightly higher.
+    ///
+    /// ```
+    /// use truebloom::recycling::AtomicRecyclingFilter;
+    /// let seen = AtomicRecyclingFilter::for_items(1_000_000, 0.001)?;
+    /// assert!(seen.check_and_insert("a line").is_new());
+    /// # Ok::<(), truebloom::BuildError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns the errors of [`RecyclingFilter::for_items`].
+    #[cfg(feature = "random")]
+    pub fn for_items<R: TryInto<Rate>>(items: impl ItemCount, rate: R) -> Result<AtomicRecyclingFilter, BuildError>
+    where
+        BuildError: From<R::Error>,
+    {
+        RecyclingFilter::for_items(items, rate)?.try_into()
+    }
+
+    /// Like [`for_items`](Self::for_items), with a custom hasher: one with a known seed, or one for
+    /// untrusted keys.
+    ///
+    /// # Errors
+    /// Returns the same errors as `for_items`, but needs no random numbers.
+    pub fn for_items_with_hasher<R: TryInto<Rate>>(
+        items: impl ItemCount,
+        rate: R,
+        hasher: PortableHasher,
+    ) -> Result<AtomicRecyclingFilter, BuildError>
+    where
+        BuildError: From<R::Error>,
+    {
+        RecyclingFilter::for_items_with_hasher(items, rate, hasher)?.try_into()
+    }
 }
 
 impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
@@ -139,23 +178,26 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
 
     /// Like [`check_and_insert`](Self::check_and_insert), for a key that is already hashed.
     pub fn check_and_insert_hash(&self, hash: KeyHash) -> Seen {
-        // The lock is released at the end of this block, because a thread that holds it for reading
-        // must not wait for it.
-        let (seen, overfilled) = {
-            let state = self.state();
-            let (newly_set, ones, items) = state.active.insert(&self.scheme, hash);
-            if newly_set == 0 {
-                return Seen::Active;
-            }
-            let in_frozen = state.frozen.as_ref().is_some_and(|frozen| frozen.contains(&self.scheme, hash));
-            state.active.refreshed.fetch_add(in_frozen.into(), Relaxed);
-            let is_full = self.is_full(ones, state.counts.items + items);
-            (if in_frozen { Seen::Frozen } else { Seen::New }, is_full.then_some(state.counts.cycles))
-        };
-        if let Some(cycle) = overfilled {
+        // The lock is released at the end of this statement, because a thread that holds it for
+        // reading must not wait for it.
+        let (seen, ended) = self.offer(&self.state(), hash);
+        if let Some(cycle) = ended {
             self.recycle_once(cycle, Some(hash));
         }
         seen
+    }
+
+    /// Checks and inserts an item while the phases are locked. If the active phase is then full,
+    /// also returns the number of the cycle, which the caller must end.
+    fn offer(&self, state: &State, hash: KeyHash) -> (Seen, Option<u64>) {
+        let (newly_set, ones, items) = state.active.insert(&self.scheme, hash);
+        if newly_set == 0 {
+            return (Seen::Active, None);
+        }
+        let in_frozen = state.frozen.as_ref().is_some_and(|frozen| frozen.contains(&self.scheme, hash));
+        state.active.refreshed.fetch_add(in_frozen.into(), Relaxed);
+        let is_full = self.is_full(ones, state.counts.items + items);
+        (if in_frozen { Seen::Frozen } else { Seen::New }, is_full.then_some(state.counts.cycles))
     }
 
     /// Returns true if the key is remembered.
@@ -165,7 +207,10 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
 
     /// Like [`contains`](Self::contains), for a key that is already hashed.
     pub fn contains_hash(&self, hash: KeyHash) -> bool {
-        let state = self.state();
+        self.remembers(&self.state(), hash)
+    }
+
+    fn remembers(&self, state: &State, hash: KeyHash) -> bool {
         let known = |phase: &Shared| phase.contains(&self.scheme, hash);
         known(&state.active) || state.frozen.as_ref().is_some_and(known)
     }

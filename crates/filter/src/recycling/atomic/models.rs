@@ -67,6 +67,21 @@ fn an_overfilled_phase_is_recycled_once_and_stays_remembered() {
     });
 }
 
+/// The same with batches: a batch that has filled the phase releases its lock before it recycles.
+#[test]
+fn batches_that_overfill_a_phase_recycle_it_once() {
+    let [first, second, third] = hashes();
+    loom::model(move || {
+        let filter = filter(Policy::two_phases(3));
+        let there = Arc::clone(&filter);
+        let thread = thread::spawn(move || there.check_and_insert_all_hashes(&[first, second]).count_ones());
+        let here = filter.check_and_insert_all_hashes(&[third]).count_ones();
+        assert_eq!((here, thread.join().expect("no panic")), (1, 2));
+        assert_eq!(filter.cycles(), 1);
+        assert!([first, second, third].into_iter().all(|key| filter.contains_hash(key)));
+    });
+}
+
 /// A snapshot is taken while another thread fills and recycles the phase. The snapshot has every
 /// item that was offered before, and can be saved and opened.
 #[test]

@@ -6,7 +6,7 @@ use crate::error::BuildError;
 use crate::hash::{KeyHash, Salt};
 use crate::recycling::Policy;
 use crate::recycling::account::Counts;
-use crate::scheme::Scheme;
+use crate::scheme::{Placed, Scheme};
 use crate::sync::{AtomicU64, Ordering::Relaxed};
 
 /// A phase whose bits are set by several threads.
@@ -63,6 +63,11 @@ impl Shared {
 
     pub(super) fn contains(&self, scheme: &impl Scheme, hash: KeyHash) -> bool {
         self.bits.contains(scheme, self.salt.apply(hash))
+    }
+
+    /// Prefetches the words of the first positions of a key.
+    pub(super) fn ask(&self, scheme: &impl Placed, hash: KeyHash, first: usize) {
+        self.bits.ask(scheme, self.salt.apply(hash), first);
     }
 
     pub(super) fn clear(&mut self, salt: Salt) {

@@ -2,7 +2,7 @@
 
 use super::AtomicRecyclingFilter;
 use crate::error::BuildError;
-use crate::hash::{PortableHasher, Seed};
+use crate::hash::{KeyHash, PortableHasher, Seed};
 use crate::recycling::{Phases, Policy, RecyclingFilter, Seeds, Stats, Trigger};
 use crate::scheme::Classic;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -31,6 +31,59 @@ fn alone_it_is_the_plain_filter() {
         shared.recycle();
         assert_eq!(shared.cycles(), plain.stats().cycles + 1);
     }
+}
+
+/// With one thread, batches give the same answers and counts as single keys, whichever key of a
+/// batch ends a cycle.
+#[test]
+fn alone_batches_are_as_single_keys() {
+    for (policy, length) in policies().into_iter().flat_map(|policy| [0usize, 1, 31, 256, 300, 2_000].map(|length| (policy, length))) {
+        let hasher = PortableHasher::xxh3(Seed::from(3));
+        let together: AtomicRecyclingFilter = AtomicRecyclingFilter::with_hasher(100, 4, policy, hasher).expect("small");
+        let single: AtomicRecyclingFilter = AtomicRecyclingFilter::with_hasher(100, 4, policy, hasher).expect("small");
+        let keys: Vec<u64> = (0..2_000).map(|i| i * i % 700).collect();
+        for (number, keys) in keys.chunks(length.max(1)).enumerate() {
+            let keys = &keys[..keys.len().min(length)];
+            let hashes: Vec<KeyHash> = keys.iter().map(|key| single.hash(key)).collect();
+            let contained: Vec<bool> = keys.iter().map(|key| single.contains(key)).collect();
+            assert!(
+                together.contains_all(keys).iter().eq(contained.iter().copied())
+                    && together.contains_all_hashes(&hashes).iter().eq(contained)
+            );
+            let new: Vec<bool> = keys.iter().map(|key| single.check_and_insert(key).is_new()).collect();
+            let answers = if number % 2 == 0 { together.check_and_insert_all(keys) } else { together.check_and_insert_all_hashes(&hashes) };
+            assert!(answers.iter().eq(new) && together.stats() == single.stats(), "{length} keys, {policy:?}");
+        }
+        assert!(together.into_filter() == single.into_filter());
+    }
+}
+
+/// Threads that offer batches remember all keys of two phases, and each phase exceeds its limit by
+/// at most the bits of one key for each other thread.
+#[test]
+fn threads_that_offer_batches_exceed_the_limit_no_more_than_with_single_keys() {
+    let (threads, probes, policy) = (4, 4, Policy::two_phases(400));
+    let hasher = PortableHasher::xxh3(Seed::from(3));
+    let shared: AtomicRecyclingFilter = AtomicRecyclingFilter::with_hasher(1_000, probes, policy, hasher).expect("small");
+    std::thread::scope(|scope| {
+        for part in 0..threads {
+            let shared = &shared;
+            scope.spawn(move || {
+                (0..40u64).for_each(|batch| drop(shared.check_and_insert_all((0..256).map(|key| part << 32 | batch << 16 | key))))
+            });
+        }
+    });
+    let counts = shared.into_filter().counts;
+    assert!(counts.cycles > 100 && counts.overfill.is_some_and(|bits| bits <= threads * u64::from(probes)), "{counts:?}");
+}
+
+#[test]
+fn a_shared_filter_for_items_has_the_size_of_the_plain_one() {
+    let hasher = PortableHasher::xxh3(Seed::from(3));
+    let shared = AtomicRecyclingFilter::for_items_with_hasher(1_000, 0.001, hasher).expect("small");
+    let plain = RecyclingFilter::for_items_with_hasher(1_000, 0.001, hasher).expect("small");
+    assert_eq!((shared.bits(), shared.probes(), shared.policy()), (plain.bits(), plain.probes(), plain.policy()));
+    assert!(AtomicRecyclingFilter::for_items(0, 0.001).is_err());
 }
 
 /// At very low rates, the present rate is that of equal hashes, in both phases.

@@ -4,7 +4,8 @@
 //! The number of set bits of a blocked filter does not determine its rate. The rate is the mean
 //! over its lines of `(d/m)^k`, where d of a line's m bits are set ([`Weights`]). So the filter's
 //! own rate, and not the number of set bits, decides when the filter is emptied. Every new item of
-//! any stream passes with a probability of at most the limit.
+//! any stream passes with a probability of at most the limit, apart from equal hashes, which add at
+//! most `bits / 2^128`.
 
 mod capacity;
 mod cycle;
@@ -100,8 +101,9 @@ impl BlockedDesign {
         crate::Law::probes(&self.law)
     }
 
-    /// Returns the limit, the highest rate at which a cycle continues. Every new item passes with a
-    /// probability of at most the limit.
+    /// Returns the limit, the highest rate at which a cycle continues. Every new item whose hash
+    /// differs from those of all items in the filter passes with a probability of at most the
+    /// limit. The worst rate of [`long_run`](Self::long_run) includes equal hashes.
     #[must_use]
     pub fn limit(&self) -> f64 {
         self.limit

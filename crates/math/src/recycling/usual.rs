@@ -1,0 +1,93 @@
+//! A comparison of recycling with the usual design: a filter that is sized for the rate after its
+//! last item, and is emptied after a fixed number of items.
+
+use super::{Mode, Phases, SizedDesign, Trigger, capacity};
+use crate::exact::work;
+use crate::{Error, Plan, Rate, Result, Target};
+
+/// The usual design with the most items in `bits` bits: a standard filter that is emptied after a
+/// fixed number of items. This is the largest number for which the expected rate after the last
+/// item, including equal hashes, is at most `rate`. The result is `None` if not even one item fits.
+///
+/// # Errors
+/// Fails as [`Plan::new`] does.
+pub fn usual_capacity(bits: u64, rate: &Rate) -> Result<Option<Plan>> {
+    planned(Target::new().bits(bits), rate)
+}
+
+/// Like [`usual_capacity`], for the fewest bits that hold `items` items. The result is `None` if no
+/// filter of at most 2^62 bits keeps the rate.
+///
+/// # Errors
+/// Fails as [`Plan::new`] does.
+pub fn usual_min_bits(items: u64, rate: &Rate) -> Result<Option<Plan>> {
+    planned(Target::new().items(items), rate)
+}
+
+fn planned(target: Target, rate: &Rate) -> Result<Option<Plan>> {
+    match Plan::new(&target.rate(*rate).mean()) {
+        Err(Error::BelowHashFloor { .. } | Error::OutOfReach { .. } | Error::OverMemoryCap { .. }) => Ok(None),
+        plan => plan.map(Some),
+    }
+}
+
+/// Three ways to use the same memory at the same rate: the usual design, one phase, and two phases.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Comparison {
+    /// The usual design: [`usual_capacity`].
+    pub usual: Option<Plan>,
+    /// One phase whose long-run average rate is at most the requested rate.
+    pub one_phase: Option<SizedDesign>,
+    /// Two phases, each with half of the memory, whose long-run average rate is at most the
+    /// requested rate.
+    pub two_phase: Option<SizedDesign>,
+}
+
+impl Comparison {
+    /// Returns the number of items per cycle with one phase, divided by the number of items per
+    /// cycle of [`usual`](Self::usual). For many bits and a rate of 0.01, the ratio is 1.49. The
+    /// result is `None` if one of the two filters cannot hold any items.
+    #[must_use]
+    pub fn gain(&self) -> Option<f64> {
+        self.over_usual(self.one_phase.as_ref())
+    }
+
+    /// Returns the number of items per phase with two phases, divided by the number of items per
+    /// cycle of [`usual`](Self::usual). Two phases that keep the trigger remember every item for at
+    /// least the shortest possible phase. The usual design may forget an item when the next
+    /// item comes.
+    #[must_use]
+    pub fn gain_two_phase(&self) -> Option<f64> {
+        self.over_usual(self.two_phase.as_ref())
+    }
+
+    fn over_usual(&self, sized: Option<&SizedDesign>) -> Option<f64> {
+        Some(sized?.run.items_per_cycle.value / self.usual.as_ref()?.items as f64)
+    }
+}
+
+/// Compares three designs with `bits` bits in total. `rate` is an upper bound on the worst rate of
+/// [`Comparison::usual`], and on the long-run average rate of the other two designs. `mode`
+/// provides all settings except the number of phases. The design with two phases ignores
+/// `retaining`.
+///
+/// ```
+/// use truebloom_math::recycling::{Mode, compare};
+/// let found = compare(100_000, &"0.01".parse()?, Mode::default())?;
+/// assert!(found.gain().is_some_and(|gain| (gain - 1.49).abs() < 0.01));
+/// # Ok::<(), truebloom_math::Error>(())
+/// ```
+///
+/// # Errors
+/// Fails as [`capacity()`] does.
+pub fn compare(bits: u64, rate: &Rate, mode: Mode) -> Result<Comparison> {
+    let _work = work::begin();
+    let trigger = if let Phases::Two(trigger) = mode.phases { trigger } else { Trigger::Included };
+    let two = Mode { phases: Phases::Two(trigger), retaining: false, ..mode };
+    Ok(Comparison {
+        usual: usual_capacity(bits, rate)?,
+        one_phase: capacity(bits, rate, Mode { phases: Phases::One, ..mode })?,
+        two_phase: if bits < 2 { None } else { capacity(bits, rate, two)? },
+    })
+}
