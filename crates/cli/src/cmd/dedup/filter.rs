@@ -49,7 +49,7 @@ impl Filter {
     }
 
     /// An empty filter with the same size, seed, policy and label.
-    pub(super) fn emptied(&self) -> Result<Filter, BuildError> {
+    pub(crate) fn emptied(&self) -> Result<Filter, BuildError> {
         let (bits, probes, hasher) = each!(self, filter => (filter.bits(), filter.probes(), *filter.hasher()));
         let mut empty = match self {
             Filter::Standard(filter) => Filter::Standard(RecyclingFilter::with_hasher(bits, probes, *filter.policy(), hasher)?),
@@ -61,7 +61,7 @@ impl Filter {
         Ok(empty)
     }
 
-    pub(super) fn write_to(&self, writer: impl Write) -> io::Result<()> {
+    pub(crate) fn write_to(&self, writer: impl Write) -> io::Result<()> {
         each!(self, filter => filter.write_to(writer))
     }
 
@@ -101,7 +101,7 @@ impl Filter {
         each!(self, filter => filter.fpr())
     }
 
-    pub(super) fn worst_fpr(&self) -> f64 {
+    pub(crate) fn worst_fpr(&self) -> f64 {
         each!(self, filter => filter.worst_fpr())
     }
 
