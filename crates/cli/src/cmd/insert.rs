@@ -61,6 +61,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
             "this filter has no planned number of items, so --strict has no limit to enforce; omit --strict",
         ));
     }
+    if args.max_memory.is_some() && !matches!(filter, AnyFilter::Scalable(_)) {
+        return Err(Failure::at(&args.filter, "this filter does not grow, so --max-memory has no limit to enforce; omit --max-memory"));
+    }
     let before = (filter.offered(), filter.changed());
     let kept = Extraction::of(filter.label());
     let KeysOf { args: record_args, doubt, is_kept, other_form, other_part } = args.records.for_filters(&[(&args.filter, kept.clone())])?;
