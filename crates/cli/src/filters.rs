@@ -13,9 +13,14 @@ pub(crate) fn open(path: &Path) -> Result<AnyFilter, Failure> {
     AnyFilter::open(path).map_err(Failure::from)
 }
 
-/// Returns the number of bytes for the filter's bits, rounded up to whole words.
+/// Returns the number of bytes for the filter's bits.
 pub(crate) fn bytes<K: Backing>(filter: &AnyFilter<K>) -> u64 {
-    filter.bits().div_ceil(64) * 8
+    bytes_of(filter.bits())
+}
+
+/// Returns the number of bytes for this many bits, rounded up to whole words.
+pub(crate) fn bytes_of(bits: u64) -> u64 {
+    bits.div_ceil(64).saturating_mul(8)
 }
 
 /// The hasher for these options, with a random seed unless one is given.

@@ -119,15 +119,13 @@ fn read_stdin() -> io::Result<Held> {
     Ok(Held::Read(Arc::new(bytes)))
 }
 
-/// Opens the filter in a file. A small file is checked completely. For a large file, only the
-/// header is checked.
-pub(crate) fn view(path: &Path) -> Result<Viewed, FileError> {
-    let bytes = Held::open(path)?;
+/// The filter in these bytes. A small file is checked completely. For a large file, only the header
+/// is checked.
+pub(crate) fn view_at(bytes: Held) -> Result<Viewed, FormatError> {
     if !bytes.is_mapped() {
-        let checked = AnyFilter::view(bytes.as_ref()).and_then(AnyFilter::<View<&[u8]>>::verify_bytes).map(drop);
-        checked.map_err(|cause| format_error(path, cause))?;
+        AnyFilter::view(bytes.as_ref()).and_then(AnyFilter::<View<&[u8]>>::verify_bytes).map(drop)?;
     }
-    AnyFilter::view(bytes).map_err(|cause| format_error(path, cause))
+    AnyFilter::view(bytes)
 }
 
 pub(crate) fn format_error(path: &Path, cause: FormatError) -> FileError {

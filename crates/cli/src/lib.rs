@@ -17,6 +17,7 @@ mod held;
 mod inputs;
 mod lock;
 mod memory;
+mod opened;
 mod output;
 mod plots;
 mod progress;

@@ -58,7 +58,7 @@ const VERBS: [(&str, &[&str]); 26] = [
             "--grow=100",
         ],
     ),
-    ("insert", &["--strict", "--json"]),
+    ("insert", &["--strict", "--json", "--max-memory"]),
     (
         "check",
         &["-v", "-c", "-q", "--json", "--only-key", "--any", "--all", "--each", "--report", "--report=r.json", "-H", "-n", "-l", "-L"],

@@ -1,13 +1,17 @@
 //! `truebloom clear`: empties a filter and keeps its plan.
 
-use crate::cmd::dedup;
+use crate::cmd::dedup::State;
 use crate::failure::Failure;
 use crate::filters;
+use crate::held::Held;
 use crate::lock::Lock;
-use crate::report::{FormatArgs, Report, plural};
+use crate::opened::Opened;
+use crate::report::{FormatArgs, Report, plural, rate, rate_up};
+use crate::stop;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use truebloom::{AnyFilter, FileError, Filter, FormatError};
+use truebloom::recycling::Stats;
+use truebloom::{AnyFilter, Filter};
 
 /// Empty a filter, but keep its size, seed and plan
 #[derive(clap::Args)]
@@ -22,29 +26,37 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let lock = Lock::of(&args.filter)?;
+    let (path, name) = (&args.filter, args.filter.display());
+    let lock = Lock::of(path)?;
     let mut report = Report::new("clear");
-    report.field("filter", args.filter.display().to_string());
-    match AnyFilter::open(&args.filter) {
-        Err(FileError::Format { cause: FormatError::Kind { found }, .. }) if dedup::is_state(found) => {
-            let forgotten = dedup::clear(&args.filter, &lock)?;
-            report.field("forgotten", forgotten).field("offered", 0);
-            report.line(
-                "cleared",
-                format!("{}, a state of `dedup` to which {} had been offered", args.filter.display(), plural(forgotten, "key")),
-            );
+    report.field("filter", name.to_string());
+    match Opened::of(path, Held::open(path)?, |bytes| AnyFilter::from_bytes(bytes.as_ref()), State::from_bytes)? {
+        Opened::Filter(mut filter) => {
+            let offered = filter.offered();
+            filter.clear();
+            filters::save(&filter, &lock)?;
+            report.field("forgotten", offered);
+            report.line("cleared", format!("{name}, into which {} had been inserted", plural(offered, "key")));
+            super::add_state(&mut report, &filter)?;
         }
-        filter => clear_filter(args, filter?, &lock, &mut report)?,
+        Opened::State(mut state) => {
+            let offered = state.stats().offered;
+            state.clear();
+            let shield = stop::last_moment()?;
+            lock.save(&shield, |file| state.write_to(file))?;
+            report.field("forgotten", offered);
+            report.line("cleared", format!("{name}, a state of `dedup` into which {} had been inserted", plural(offered, "key")));
+            add_dedup_state(&mut report, &state);
+        }
     }
     report.print_as(args.format.format())?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn clear_filter(args: &Args, mut filter: AnyFilter, lock: &Lock, report: &mut Report) -> Result<(), Failure> {
-    let offered = filter.offered();
-    filter.clear();
-    filters::save(&filter, lock)?;
-    report.field("forgotten", offered);
-    report.line("cleared", format!("{}, into which {} had been inserted", args.filter.display(), plural(offered, "key")));
-    super::add_state(report, &filter)
+/// Adds the counts and the rate of a state of `dedup`, in the lines that a filter has, too.
+fn add_dedup_state(report: &mut Report, state: &State) {
+    let Stats { offered, new, .. } = state.stats();
+    report.field("offered", offered).field("kept", new).field("present_fpr", state.fpr());
+    report.line("holds", super::distinct(offered, new, "key"));
+    report.line("rate", format!("{} now; at most {} when full", rate(state.fpr(), 4), rate_up(state.worst_fpr(), 4)));
 }

@@ -107,21 +107,28 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         Made::Grows(growth) => ScalableFilter::with_growth(*growth, hasher).map(AnyFilter::from),
     };
     let filter = filter.map_err(Failure::new)?;
-    check_first_layer(&filter, args.size.max_memory)?;
     build(filter, &made, args, &lock)
 }
 
-/// Checks --max-memory for a filter that grows; its later layers are checked when they are made.
-fn check_first_layer(filter: &AnyFilter, max_memory: Option<u64>) -> Result<(), Failure> {
+/// A filter that grows, if there is memory for its first layer; its later layers are checked when
+/// they are made.
+fn grows(growth: Growth, max_memory: Option<u64>) -> Result<Made, Failure> {
+    let needed = filters::bytes_of(growth.layer(0)?.layer.bits());
     match max_memory {
-        Some(most) if matches!(filter, AnyFilter::Scalable(_)) && filter.bits().div_ceil(8) > most => {
-            let [needed, most] = [filter.bits() / 8, most].map(crate::report::bytes);
-            Err(Failure::new(format_args!(
+        Some(most) if needed > most => {
+            let [needed, most] = [needed, most].map(crate::report::bytes);
+            return Err(Failure::new(format_args!(
                 "the first layer takes {needed}, but --max-memory allows {most}; allow more, or begin with fewer items (--grow=ITEMS)"
-            )))
+            )));
         }
-        _ => Ok(()),
+        Some(_) => {}
+        None => crate::memory::check_memory(
+            "the first layer takes",
+            needed,
+            "begin with fewer items (--grow=ITEMS), or give --max-memory to try anyway",
+        )?,
     }
+    Ok(Made::Grows(growth))
 }
 
 /// How the size of the filter is determined.
@@ -193,7 +200,7 @@ fn keep_extraction(filter: &mut AnyFilter, args: &Args, records: Option<&Records
 /// count is needed.
 fn made(args: &Args) -> Result<Made, Failure> {
     if let (Some(first), Some(rate)) = (args.grow, args.size.rate) {
-        return Ok(Made::Grows(Growth::new(rate, first)?));
+        return grows(Growth::new(rate, first)?, args.size.max_memory);
     }
     filters::check_layout(args.scheme, args.layout)?;
     if matches!(args.size, Size { items: None, rate: None, bits: None, .. }) {
@@ -208,7 +215,7 @@ fn made(args: &Args) -> Result<Made, Failure> {
         let counted = if args.empty { None } else { records::count(&args.records, &args.inputs)? };
         let Some(counted) = counted else {
             return match target.rate.filter(|_| asks_for_a_rate_alone(args)) {
-                Some(rate) => Ok(Made::Grows(Growth::new(rate, FIRST_ITEMS)?)),
+                Some(rate) => grows(Growth::new(rate, FIRST_ITEMS)?, args.size.max_memory),
                 None if args.empty => Err(Failure::new(
                     "for an empty filter, give the planned number of items with -n, or only a rate for a filter that grows",
                 )),

@@ -4,7 +4,7 @@ use crate::failure::{Failure, warn};
 use crate::filters;
 use crate::lock::Lock;
 use crate::records::{self, Extraction, Habit, KeysOf, Limits, RecordArgs, Records};
-use crate::report::{Report, count, plural};
+use crate::report::{Report, plural};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use truebloom::{AnyFilter, Filter};
@@ -61,6 +61,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
             "this filter has no planned number of items, so --strict has no limit to enforce; omit --strict",
         ));
     }
+    if args.max_memory.is_some() && !matches!(filter, AnyFilter::Scalable(_)) {
+        return Err(Failure::at(&args.filter, "this filter does not grow, so --max-memory has no limit to enforce; omit --max-memory"));
+    }
     let before = (filter.offered(), filter.changed());
     let kept = Extraction::of(filter.label());
     let KeysOf { args: record_args, doubt, is_kept, other_form, other_part } = args.records.for_filters(&[(&args.filter, kept.clone())])?;
@@ -89,12 +92,7 @@ fn report(args: &Args, filter: &AnyFilter, before: (u64, u64), records: &Records
     let mut report = Report::new("insert");
     let (offered, changed) = (filter.offered() - before.0, filter.changed() - before.1);
     report.field("filter", args.filter.display().to_string()).field("inserted", offered).field("new", changed);
-    let new = match (offered, changed) {
-        (1, 1) => "new to the filter".to_owned(),
-        (_, 0) => "none known to be new to the filter".to_owned(),
-        (all, new) if all == new => "all new to the filter".to_owned(),
-        _ => format!("at least {} new to the filter", count(changed)),
-    };
+    let new = super::certainly(offered, changed, "new to the filter");
     report.line("inserted", format!("{}, {new}", plural(offered, args.records.noun())));
     super::add_state(&mut report, filter)?;
     records.add_shortfall(&mut report);

@@ -4,6 +4,7 @@
 use super::found::Found;
 use super::{Event, HASHED, RecordArgs, Records, or_stdin};
 use crate::failure::Failure;
+use crate::filters::bytes_of;
 use crate::inputs::{input_metadata, is_stdin, open_file};
 use crate::report;
 use std::fs::Metadata;
@@ -11,6 +12,7 @@ use std::io::{self, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use truebloom::{AnyFilter, Filter, KeyHash, ScalableFilter};
+use truebloom_math::law::Layer;
 
 /// The default limit on a new layer of a filter that grows: this many times the memory of all
 /// layers before it. Usually, a new layer takes three times their memory.
@@ -93,49 +95,49 @@ fn insert_hashes(filter: &mut AnyFilter, hashes: &[KeyHash], most: Option<u64>) 
         filter.insert_all_hashes(hashes);
         return Ok(());
     };
-    let (before, layers_before) = (grown.bits(), grown.layers().len());
-    let outcome = grown.try_insert_all_hashes(hashes).map_err(Failure::new);
-    // The system has not yet provided the pages of new layers, except those with the few keys in
-    // them.
-    let needed = (grown.bits() - before) / 8;
-    let fail = |what: String| Err(Failure::new(what));
-    let leap = if needed > 0 { leap(grown, layers_before) } else { None };
-    let outcome = match (outcome, most, leap) {
-        (Ok(_), Some(most), _) if needed > 0 && grown.bits() / 8 > most => {
-            let [needed, most] = [needed, most].map(report::bytes);
-            fail(match grown.layers().len() - layers_before {
-                1 => format!("its next layer takes {needed}, but --max-memory allows {most} for all layers together"),
-                several => format!("its next {several} layers take {needed}, but --max-memory allows {most} for all layers together"),
-            })
+    let known = grown.layers().len();
+    let outcome = grown.try_insert_all_hashes(hashes);
+    // A batch may add several layers. The message is about the first one that is refused, so that
+    // it does not depend on the size of batches.
+    let layers = grown.layers().len();
+    let refused = (known..layers).find_map(|nth| Some((nth, check_layer(grown, nth, most).err()?)));
+    match refused.or_else(|| Some((layers, Failure::new(outcome.err()?)))) {
+        None => Ok(()),
+        Some((nth, why)) => {
+            // All layers but the newest are full, so these are all keys that fit without it.
+            let keys = report::plural(grown.inserted().iter().take(nth).sum(), "key");
+            Err(Failure::new(format_args!("the filter cannot grow beyond {keys}: {}; nothing was written", why.message())))
         }
-        (Ok(_), None, Some(leap)) => fail(format!(
+    }
+}
+
+/// Returns an error if a new layer takes too much memory. A layer that is far too large in
+/// comparison with the layers before it was never made by this command, so the file may be forged.
+fn check_layer(grown: &ScalableFilter, nth: usize, most: Option<u64>) -> Result<(), Failure> {
+    let layers = grown.layers();
+    let before: u64 = layers.iter().take(nth).map(Layer::bits).sum();
+    let new = layers.get(nth).map_or(0, Layer::bits);
+    let (needed, in_all) = (bytes_of(new), bytes_of(before + new));
+    match most {
+        Some(most) if in_all > most => {
+            let [needed, in_all, most] = [needed, in_all, most].map(report::bytes);
+            Err(Failure::new(format_args!(
+                "with its next layer of {needed}, it takes {in_all}, but --max-memory allows {most} for all layers together"
+            )))
+        }
+        Some(_) => Ok(()),
+        None if new > MOST_TIMES.saturating_mul(before) => Err(Failure::new(format_args!(
             "its next layer takes {}, more than {MOST_TIMES} times all earlier layers together; if this is intended, give --max-memory",
-            report::bytes(leap / 8)
-        )),
-        (Ok(_), None, None) if needed > 0 => crate::memory::check_memory(
+            report::bytes(needed)
+        ))),
+        // The system has not yet provided the pages of the new layer, except those with the few
+        // keys in it.
+        None => crate::memory::check_memory(
             "a layer takes",
             needed,
             "choose a higher rate, use a machine with more memory, or give --max-memory to try anyway",
         ),
-        (outcome, ..) => outcome.map(drop),
-    };
-    let keys = report::plural(grown.changed(), "key");
-    outcome.map_err(|why| Failure::new(format_args!("the filter cannot grow beyond {keys}: {}; nothing was written", why.message())))
-}
-
-/// Looks for a layer after the first `known` ones that is too large in comparison with the layers
-/// before it, and returns the number of its bits. This command never makes such a layer, so the
-/// file may be forged. A batch of keys may add several layers; each of them is compared with all
-/// layers before it.
-fn leap(grown: &ScalableFilter, known: usize) -> Option<u64> {
-    let mut before = 0;
-    for (nth, layer) in grown.layers().iter().enumerate() {
-        if nth >= known && layer.bits() > MOST_TIMES.saturating_mul(before) {
-            return Some(layer.bits());
-        }
-        before += layer.bits();
     }
-    None
 }
 
 /// The number of keys to insert before the filter is checked again. If the caller must know as soon
@@ -168,4 +170,32 @@ fn too_many(how: &str, items: u64, capacity: u64) -> Failure {
         report::count(items),
         report::count(capacity)
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use truebloom::{PortableHasher, Seed};
+    use truebloom_math::Growth;
+
+    /// Inserts 20,000 keys in batches of this size, and returns the error.
+    fn refusal(batch: usize, memory: u64) -> String {
+        let growth = Growth::new("1%".parse().expect("a rate"), 64).expect("a growth");
+        let hasher = PortableHasher::xxh3(Seed::from(1));
+        let mut filter = AnyFilter::from(ScalableFilter::with_growth(growth, hasher).expect("memory"));
+        let hashes: Vec<KeyHash> = (0..20_000u64).map(|key| filter.hash(&key)).collect();
+        let refused = hashes.chunks(batch).find_map(|hashes| insert_hashes(&mut filter, hashes, Some(memory)).err());
+        refused.expect("the memory is too small").message().to_owned()
+    }
+
+    #[test]
+    fn a_refused_layer_does_not_depend_on_batches() {
+        for memory in [200, 1 << 10, 20 << 10] {
+            let one_by_one = refusal(1, memory);
+            assert!(one_by_one.contains(" for all layers together"), "{one_by_one}");
+            for batch in [7, 1000, 20_000] {
+                assert_eq!(refusal(batch, memory), one_by_one, "{batch}");
+            }
+        }
+    }
 }

@@ -49,11 +49,11 @@ impl Filter {
     }
 
     /// Forgets all lines and resets all counts.
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         each!(self, filter => filter.clear());
     }
 
-    pub(super) fn write_to(&self, writer: impl Write) -> io::Result<()> {
+    pub(crate) fn write_to(&self, writer: impl Write) -> io::Result<()> {
         each!(self, filter => filter.write_to(writer))
     }
 
@@ -93,7 +93,7 @@ impl Filter {
         each!(self, filter => filter.fpr())
     }
 
-    pub(super) fn worst_fpr(&self) -> f64 {
+    pub(crate) fn worst_fpr(&self) -> f64 {
         each!(self, filter => filter.worst_fpr())
     }
 

@@ -11,11 +11,9 @@ mod state;
 use crate::aside::ReportTo;
 use crate::failure::{Failure, for_shell, warn};
 use crate::filters::{self, Layout};
-use crate::held::{Held, format_error};
-use crate::lock::Lock;
+use crate::held::format_error;
 use crate::records::{self, Answers, Batch, Event, Extraction, KeysOf, RecordArgs, Records};
 use crate::report::{Report, bytes, count, plural};
-use crate::stop;
 use account::Account;
 use design::{Chosen, Sizing};
 use filter::Filter;
@@ -348,17 +346,6 @@ fn new_filter(args: &Args, chosen: &Chosen) -> Result<Filter, Failure> {
         BuildError::Memory { bytes: needed } => Failure::new(format_args!("cannot allocate {}; {LESS}", bytes(needed))),
         error => Failure::new(error),
     })
-}
-
-/// Empties the state in a locked file; its size, seed and options stay the same. Returns how many
-/// records it had read.
-pub(crate) fn clear(path: &Path, lock: &Lock) -> Result<u64, Failure> {
-    let mut state = Filter::from_bytes(Held::open(path)?.as_ref()).map_err(|cause| Failure::from(format_error(path, cause)))?;
-    let offered = state.stats().offered;
-    state.clear();
-    let shield = stop::last_moment()?;
-    lock.save(&shield, |file| state.write_to(file))?;
-    Ok(offered)
 }
 
 /// Describes what a state holds and guarantees, for `info`. Returns false, and describes nothing,

@@ -1,56 +1,52 @@
 //! Filters and states of `dedup` as metrics, in the text format of Prometheus.
 
-use crate::cmd::dedup::{self, State};
+use crate::cmd::dedup::State;
 use crate::failure::Failure;
-use crate::held::{Held, Looked, format_error, look_at};
+use crate::held::{Held, Looked, look_at};
+use crate::opened::Opened;
 use crate::report::CONFIDENCE;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use truebloom::FormatError;
-use truebloom::recycling::WrongDrops;
+use truebloom::recycling::{Stats, WrongDrops};
 
 /// What metrics describe.
-pub(super) enum Subject {
-    Filter(Looked),
-    State(State, Option<WrongDrops>),
+pub(super) struct Subject {
+    opened: Opened<Looked>,
+    /// For a state, how many new keys it has dropped, if this can be bounded.
+    lost: Option<WrongDrops>,
 }
-
-use Subject::{Filter, State as OfState};
 
 impl Subject {
     pub(super) fn open(name: &Path, bytes: Held) -> Result<Subject, Failure> {
-        let fail = |cause| Failure::from(format_error(name, cause));
-        match look_at(bytes.clone()) {
-            Err(FormatError::Kind { found }) if dedup::is_state(found) => {
-                let state = State::present(bytes.as_ref()).map_err(fail)?;
-                let lost = state.wrong_drops(CONFIDENCE)?;
-                Ok(OfState(state, lost))
-            }
-            filter => filter.map(Filter).map_err(fail),
-        }
+        let opened = Opened::of(name, bytes, look_at, State::present)?;
+        let lost = match &opened {
+            Opened::Filter(_) => None,
+            Opened::State(state) => state.wrong_drops(CONFIDENCE)?,
+        };
+        Ok(Subject { opened, lost })
     }
 
     /// A number of a filter.
     fn filter(&self, of: impl FnOnce(&Looked) -> Option<f64>) -> Option<f64> {
-        if let Filter(filter) = self { of(filter) } else { None }
+        if let Opened::Filter(filter) = &self.opened { of(filter) } else { None }
     }
 
-    /// A number of a state.
-    fn state(&self, of: impl FnOnce(&State, &Option<WrongDrops>) -> Option<f64>) -> Option<f64> {
-        if let OfState(state, lost) = self { of(state, lost) } else { None }
+    /// A count of a state.
+    fn state(&self, of: impl FnOnce(&Stats) -> u64) -> Option<f64> {
+        if let Opened::State(state) = &self.opened { Some(of(&state.stats()) as f64) } else { None }
     }
 
     fn rate(&self) -> f64 {
-        match self {
-            Filter(filter) => filter.fpr().upper,
-            OfState(state, _) => state.fpr(),
+        match &self.opened {
+            Opened::Filter(filter) => filter.fpr().upper,
+            Opened::State(state) => state.fpr(),
         }
     }
 
     fn offered(&self) -> u64 {
-        match self {
-            Filter(filter) => filter.offered(),
-            OfState(state, _) => state.stats().offered,
+        match &self.opened {
+            Opened::Filter(filter) => filter.offered(),
+            Opened::State(state) => state.stats().offered,
         }
     }
 }
@@ -92,17 +88,15 @@ const METRICS: [Metric; 11] = [
     ("truebloom_items_left", Type::Gauge, "Distinct items that still fit the plan; negative if there are too many.", |subject| {
         subject.filter(|filter| filter.capacity().map(|items| items as f64 - filter.changed() as f64))
     }),
-    ("truebloom_kept_keys", Type::Counter, "Keys of a dedup state that were new.", |subject| {
-        subject.state(|state, _| Some(state.stats().new as f64))
-    }),
+    ("truebloom_kept_keys", Type::Counter, "Keys of a dedup state that were new.", |subject| subject.state(|stats| stats.new)),
     ("truebloom_cycles", Type::Counter, "How often a dedup state has forgotten its older keys.", |subject| {
-        subject.state(|state, _| Some(state.stats().cycles as f64))
+        subject.state(|stats| stats.cycles)
     }),
     ("truebloom_cycles_by_fill", Type::Counter, "How often a dedup state has forgotten its older keys because it was full.", |subject| {
-        subject.state(|state, _| Some(state.stats().by_fill as f64))
+        subject.state(|stats| stats.by_fill)
     }),
     ("truebloom_lost_keys", Type::Gauge, "Upper bound (99.9999% confidence) on the new keys that a dedup state has dropped.", |subject| {
-        subject.state(|_, lost| lost.map(|lost| lost.at_most as f64))
+        subject.lost.map(|lost| lost.at_most as f64)
     }),
 ];
 

@@ -10,6 +10,7 @@ use crate::inputs::name;
 use crate::records::Extraction;
 use crate::report::{Format, FormatArgs, Report, count, fpr as fpr_text, fpr_value, plural, rate_up, rate_value, significant, size};
 use serde_json::{Value, json};
+use std::collections::HashSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -26,7 +27,8 @@ Examples:
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The files to describe, of any kind; `-` for standard input
+    /// The files to describe: filters, packs, states of `dedup` and sketches of `count`; `-` for
+    /// standard input
     #[arg(value_name = "FILTER", required = true)]
     filters: Vec<PathBuf>,
 
@@ -41,13 +43,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     if args.metrics {
-        let look = |path: &PathBuf| {
-            let (name, bytes) = (name(path), Held::open_input(path)?);
-            metrics::Subject::open(name, bytes).map(|subject| (name.to_owned(), subject))
-        };
-        let subjects = args.filters.iter().map(look).collect::<Result<Vec<_>, Failure>>()?;
-        crate::output::stdout().write_all(metrics::text(&subjects).as_bytes())?;
-        return Ok(ExitCode::SUCCESS);
+        return print_metrics(&args.filters);
     }
     let format = args.format.format();
     if let [only] = args.filters.as_slice() {
@@ -77,7 +73,20 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The description of a file of any kind.
+/// Prints the metrics of these files. Prometheus refuses a page on which a series occurs twice, so
+/// a file that is named twice is printed once.
+fn print_metrics(paths: &[PathBuf]) -> Result<ExitCode, Failure> {
+    let mut named = HashSet::new();
+    let look = |path: &PathBuf| {
+        let (name, bytes) = (name(path), Held::open_input(path)?);
+        metrics::Subject::open(name, bytes).map(|subject| (name.to_owned(), subject))
+    };
+    let subjects = paths.iter().filter(|path| named.insert(*path)).map(look).collect::<Result<Vec<_>, Failure>>()?;
+    crate::output::stdout().write_all(metrics::text(&subjects).as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The description of a file.
 fn describe(path: &Path) -> Result<Report, Failure> {
     let (name, bytes) = (name(path), Held::open_input(path)?);
     match held::look_at(bytes.clone()) {
