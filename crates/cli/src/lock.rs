@@ -102,9 +102,7 @@ pub(crate) fn taken(path: &Path, is_ours: impl FnOnce(&File) -> bool) -> Failure
 /// Returns an error for a name that no file can have, and for one in a folder that does not exist.
 pub(crate) fn check_name(path: &Path) -> Result<(), Failure> {
     if path.as_os_str() == "-" {
-        return Err(Failure::new(
-            "a file is needed here, but `-` means standard output; name a file, or write ./- for a file named -",
-        ));
+        return Err(Failure::new("a file is needed here, but `-` means standard output; name a file, or write ./- for a file named -"));
     }
     if path.as_os_str().as_encoded_bytes().last().is_some_and(|last| std::path::is_separator(char::from(*last))) {
         return Err(Failure::at(path, "this name ends with a slash, so it can only be the name of a folder; name a file"));

@@ -168,7 +168,10 @@ fn add_rate(report: &mut Report, of: &Explained, expected: &Fpr, scatter: &Scatt
     }
     report.field("fpr", fpr_value(expected)).field("rate_variance", variance).field("rate_quantiles", Value::Object(quantiles));
     if spread.is_finite() {
-        report.line("", format!("standard deviation of the rates of single filters: {}% of the expected rate", significant(100.0 * spread, 3)));
+        report.line(
+            "",
+            format!("standard deviation of the rates of single filters: {}% of the expected rate", significant(100.0 * spread, 3)),
+        );
     }
     Ok(())
 }
@@ -176,7 +179,8 @@ fn add_rate(report: &mut Report, of: &Explained, expected: &Fpr, scatter: &Scatt
 fn add_bounds(report: &mut Report, of: &Explained, expected: &Fpr) {
     // These bounds are for distinct bits, so they need at least as many bits as probes.
     let Ok(found) = bounds::rates(of.bits, of.items, of.probes) else { return };
-    let named = [("lower_by_mean", "lower, mean fill", found.lower_by_mean), ("lower", "lower", found.lower), ("upper", "upper", found.upper)];
+    let named =
+        [("lower_by_mean", "lower, mean fill", found.lower_by_mean), ("lower", "lower", found.lower), ("upper", "upper", found.upper)];
     let fields = named.iter().map(|(name, _, fpr)| ((*name).to_owned(), Value::Object(fpr_value(fpr)))).collect();
     report.field("bounds", Value::Object(fields));
     for (_, label, fpr) in named {

@@ -213,10 +213,7 @@ fn add_scheme(report: &mut Report, args: &Args) -> Result<(), Failure> {
             times @ ..1e300 => format!("{} times as high", rate(times, 4)),
             _ => format!("{} times as high", power(ln_times, 4)),
         };
-        report.line(
-            "independent",
-            format!("{} if positions were independent; the rate above is {compared}", fpr_text(&independent, 6)),
-        );
+        report.line("independent", format!("{} if positions were independent; the rate above is {compared}", fpr_text(&independent, 6)));
     }
     Ok(())
 }

@@ -276,7 +276,10 @@ fn add_mean(report: &mut Report, plan: &Plan, target: &Target) -> Result<(), Fai
     report.field("mean", json!({ "bits": mean.bits, "items": mean.items, "probes": mean.probes }));
     if target.bits.is_none() {
         let less = 100.0 * (plan.bits as f64 / mean.bits as f64 - 1.0);
-        report.line("mean alone", format!("{} would be enough for the average rate; the guarantee needs {}% more", plural(mean.bits, "bit"), rate(less, 2)));
+        report.line(
+            "mean alone",
+            format!("{} would be enough for the average rate; the guarantee needs {}% more", plural(mean.bits, "bit"), rate(less, 2)),
+        );
     } else if mean.items != plan.items {
         report.line("mean alone", format!("{} would fit if only the average rate were guaranteed", plural(mean.items, "item")));
     }

@@ -12,7 +12,10 @@ pub(super) fn add_overload(report: &mut Report, plan: &Plan) -> Result<(), Error
     for (row, over) in found.iter().enumerate() {
         let label = if row == 0 { "overfilled" } else { "" };
         let times = rate(over.factor, 3);
-        report.line(label, format!("{times} times the planned items ({}): at most {} on average", count(over.items), proven(&over.fpr, None)));
+        report.line(
+            label,
+            format!("{times} times the planned items ({}): at most {} on average", count(over.items), proven(&over.fpr, None)),
+        );
     }
     let rows: Vec<_> =
         found.iter().map(|over| json!({ "factor": over.factor, "items": over.items, "fpr": fpr_value(&over.fpr) })).collect();

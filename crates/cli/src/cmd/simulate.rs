@@ -105,12 +105,8 @@ fn stream(text: &str) -> Result<Stream, String> {
 }
 
 /// The options of a simulation, by the names that the library gives them.
-const SIMULATED: [(&str, &str); 4] = [
-    ("arrivals", "-n"),
-    ("items", "ITEMS in --stream"),
-    ("exponent", "EXPONENT in --stream"),
-    ("mean", "MEAN in --stream"),
-];
+const SIMULATED: [(&str, &str); 4] =
+    [("arrivals", "-n"), ("items", "ITEMS in --stream"), ("exponent", "EXPONENT in --stream"), ("mean", "MEAN in --stream")];
 
 /// The largest number of arrivals. Simulating this many takes some hours.
 const MOST_ARRIVALS: u64 = 1_000_000_000_000;

@@ -96,9 +96,10 @@ fn delimiter(text: &str) -> Result<u8, String> {
 }
 
 fn threads(text: &str) -> Result<usize, String> {
-    text.parse().ok().filter(|number| *number <= MOST_THREADS).ok_or_else(|| {
-        format!("`{text}` is not a number of threads; give one from 1 to {MOST_THREADS}, or 0 for one per processor")
-    })
+    text.parse()
+        .ok()
+        .filter(|number| *number <= MOST_THREADS)
+        .ok_or_else(|| format!("`{text}` is not a number of threads; give one from 1 to {MOST_THREADS}, or 0 for one per processor"))
 }
 
 fn max_record(text: &str) -> Result<u64, String> {

@@ -40,10 +40,9 @@ impl StateFile {
             return Err(Failure::at(path, "the file is empty, so it holds no state; remove it to begin a new one, or give another file"));
         }
         let filter = Filter::from_bytes(Held::open(path)?.as_ref()).map_err(|cause| match cause {
-            FormatError::NotAFilter { .. } => Failure::at(
-                path,
-                "this is not a truebloom file; to begin a new state, give the name of a file that does not exist yet",
-            ),
+            FormatError::NotAFilter { .. } => {
+                Failure::at(path, "this is not a truebloom file; to begin a new state, give the name of a file that does not exist yet")
+            }
             cause => format_error(path, cause).into(),
         })?;
         Ok((StateFile { path: path.to_owned(), locked: Some(file) }, Some(filter)))

@@ -167,11 +167,17 @@ fn foreign(start: &[u8], path: &Path, at: Option<Range<u64>>) -> Diagnosis {
     let (what, remedy) = if start.starts_with(&[0x1f, 0x8b]) {
         (", but compressed by gzip", format!("unpack it and look again: gzip -dc {shown} > unpacked.tbl && truebloom doctor unpacked.tbl"))
     } else if start.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
-        (", but compressed by Zstandard", format!("unpack it and look again: zstd -dc {shown} > unpacked.tbl && truebloom doctor unpacked.tbl"))
+        (
+            ", but compressed by Zstandard",
+            format!("unpack it and look again: zstd -dc {shown} > unpacked.tbl && truebloom doctor unpacked.tbl"),
+        )
     } else if start.starts_with(b"PK\x03\x04") {
         (", but a zip archive", "unpack it, and examine the files in it".to_owned())
     } else if is_text {
-        (", but text, perhaps the data for a filter", format!("make a filter from these lines: truebloom create -n ITEMS -p RATE new.tbl {shown}"))
+        (
+            ", but text, perhaps the data for a filter",
+            format!("make a filter from these lines: truebloom create -n ITEMS -p RATE new.tbl {shown}"),
+        )
     } else {
         ("", "check the path, or replace the file with a copy of the filter".to_owned())
     };

@@ -39,7 +39,8 @@ pub(super) fn report(name: &Path, held: &Held, kind: FileKind) -> Result<Report,
             }
         }
         _ => {
-            report.line("file", format!("{kind}, each with {} and {}, {size} in all", plural(header.bits(), "bit"), plural(probes, "probe")));
+            report
+                .line("file", format!("{kind}, each with {} and {}, {size} in all", plural(header.bits(), "bit"), plural(probes, "probe")));
             report.line("hash", hash);
             add_library_only(&mut report);
         }
