@@ -184,7 +184,7 @@ impl fmt::Display for Error {
             }
             Error::SchemeOutOfReach { scheme, asked, items, allowed, reachable, alternative } => write!(
                 f,
-                "{scheme} hashing is not proven to reach a rate of {asked} for {} in {allowed} bits, where its rate may be up to \
+                "{scheme} hashing is not proven to reach a rate of {asked} for {} in {allowed} bits: its rate may be up to \
                  {}; {alternative}",
                 plural(*items, "item"),
                 rounded_up(*reachable)

@@ -308,6 +308,6 @@ fn add_broken_promise(report: &mut Report, plan: &Plan) {
         let share = certainty(guarantee.confidence, 13);
         format!("; with {items}: at most {}, with probability {share}% (proven)", proven(&guarantee.fpr, plan.rate))
     });
-    report.line("guaranteed", format!("nothing, because it holds more items than planned{planned}"));
+    report.line("guaranteed", format!("nothing, because the filter holds more items than planned{planned}"));
     report.line("expected", format!("with {items}: at most {} on average over seeds (proven)", proven(&plan.fpr, plan.rate)));
 }

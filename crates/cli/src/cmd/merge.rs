@@ -87,7 +87,7 @@ pub(crate) fn mismatch(verb: &str, first: &Path, other: &Path, error: &MergeErro
     }
     let unwritten = if verb == "merge" { "; nothing was written" } else { "" };
     Failure::new(format_args!(
-        "cannot {verb}: {why}{unwritten}. Make an empty copy of the first, and fill it with the data of the second:\n  \
+        "cannot {verb}: {why}{unwritten}. Make an empty copy of the first filter, and insert the data of the second into the copy:\n  \
          truebloom copy --empty {} NEW && truebloom insert NEW INPUT",
         for_shell(first)
     ))

@@ -105,12 +105,8 @@ fn stream(text: &str) -> Result<Stream, String> {
 }
 
 /// The options of a simulation, by the names that the library gives them.
-const SIMULATED: [(&str, &str); 4] = [
-    ("arrivals", "-n"),
-    ("items", "ITEMS in --stream"),
-    ("exponent", "EXPONENT in --stream"),
-    ("mean", "MEAN in --stream"),
-];
+const SIMULATED: [(&str, &str); 4] =
+    [("arrivals", "-n"), ("items", "ITEMS in --stream"), ("exponent", "EXPONENT in --stream"), ("mean", "MEAN in --stream")];
 
 /// The largest number of arrivals. Simulating this many takes some hours.
 const MOST_ARRIVALS: u64 = 1_000_000_000_000;
@@ -157,7 +153,7 @@ fn simulated<S: FillScheme>(args: &Args, design: &Design) -> Result<ExitCode, Fa
     report.line(
         "design",
         format!(
-            "{}{each}, {}, recycled above {}",
+            "{}{each}, {}, full at more than {}",
             size(design.bits()),
             plural(design.probes().into(), "probe"),
             plural(design.sigma(), "set bit")
@@ -170,8 +166,14 @@ fn simulated<S: FillScheme>(args: &Args, design: &Design) -> Result<ExitCode, Fa
         .field("phases", args.phases)
         .field("arrivals", args.arrivals);
     let modelled = model.as_ref().map(|run| (run.fpr.value, run.items_per_cycle.value));
-    add(&mut report, "rate", "of new items", &seen.instance, modelled.map(|(rate, _)| rate));
-    add(&mut report, "items", if two { "new per phase" } else { "new per cycle" }, &seen.items_per_cycle, modelled.map(|(_, items)| items));
+    add(&mut report, "rate", "of the items that no filter held were taken for repeats", &seen.instance, modelled.map(|(rate, _)| rate));
+    add(
+        &mut report,
+        "items",
+        if two { "distinct items per phase" } else { "distinct items per cycle" },
+        &seen.items_per_cycle,
+        modelled.map(|(_, items)| items),
+    );
     if args.stream != Stream::New {
         add_repeats(&mut report, &seen);
     }
@@ -191,9 +193,9 @@ fn simulated<S: FillScheme>(args: &Args, design: &Design) -> Result<ExitCode, Fa
 
 fn add_repeats(report: &mut Report, seen: &Simulated) {
     for (label, name, what, share) in [
-        ("first", "count_first", "of all arrivals are first occurrences that the filter takes for repeats", &seen.first),
-        ("each", "count_each", "of all arrivals are of items whose first occurrence it took for a repeat", &seen.each),
-        ("forgotten", "forgotten", "of the repeats were forgotten", &seen.forgotten),
+        ("first", "count_first", "of all arrivals were of items that no filter held, but were taken for repeats", &seen.first),
+        ("each", "count_each", "of all arrivals were of items that were taken for repeats when no filter held them", &seen.each),
+        ("forgotten", "forgotten", "of the repeats were of forgotten items", &seen.forgotten),
     ] {
         add(report, label, what, share, None);
         report.field(name, seen_value(share));

@@ -136,7 +136,7 @@ fn sizes(args: &Args, rate: Rate) -> Result<Vec<Cell>, Failure> {
 fn column(args: &Args, cell: impl Fn(u32) -> Result<Cell, truebloom_math::Error>) -> Result<Vec<Cell>, Failure> {
     let mut cells = (1..=args.probes).map(cell).collect::<Result<Vec<Cell>, _>>().map_err(|error| match error {
         truebloom_math::Error::TooLong { .. } => Failure::new(format_args!(
-            "this table would take more than about a second; give fewer probes (-k, now {}) or fewer columns",
+            "this table would take more than about a second to compute; give fewer probes (-k, now {}) or fewer columns",
             args.probes
         )),
         error => error.into(),
@@ -147,7 +147,7 @@ fn column(args: &Args, cell: impl Fn(u32) -> Result<Cell, truebloom_math::Error>
 }
 
 fn print_text(out: &mut impl Write, args: &Args, columns: &[Vec<Cell>], families: bool) -> io::Result<()> {
-    let what = if families { "bits per item for a rate of" } else { "exact rate for bits per item of" };
+    let what = if families { "bits per item, by rate and number of probes" } else { "exact rate, by bits per item and number of probes" };
     writeln!(out, "{} items, standard filter: {what}", crate::report::count(args.items))?;
     let width = 11;
     write!(out, "{:>6}", "probes")?;
@@ -169,7 +169,7 @@ fn print_text(out: &mut impl Write, args: &Args, columns: &[Vec<Cell>], families
         .map(|cells| format!("{:>width$}", off(cells).map_or(String::new(), |off| format!("{}% ", significant(100.0 * off, 2)))));
     let line = format!("{:>6}{}", "off by", misses.collect::<String>());
     writeln!(out, "{}", line.trim_end())?;
-    writeln!(out, "\noff by: the relative error of the textbook's formula, at the best number of probes")
+    writeln!(out, "\noff by: the relative error of the textbook formula at the best number of probes")
 }
 
 /// Returns the relative error of the textbook's number in the best cell.

@@ -115,7 +115,11 @@ impl Design {
         check_bits(bits)?;
         check_probes(probes)?;
         if sigma >= bits {
-            return out_of_range("sigma", sigma, format!("at most `bits` - 1 ({}): above that, the filter is never recycled", bits - 1));
+            return out_of_range(
+                "sigma",
+                sigma,
+                format!("at most `bits` - 1 ({}): with a larger sigma, the filter would never be emptied", bits - 1),
+            );
         }
         if !mode.colliding && u64::from(probes) > bits {
             return out_of_range("probes", probes, format!("at most `bits` ({bits}), because the probes are distinct"));

@@ -262,7 +262,7 @@ pub(super) fn add_distinct(report: &mut Report, filter: &Filter, second: bool) -
             let why = match (second, stats.cycles) {
                 (true, _) => "the counts include second occurrences",
                 (_, 0) => "the filter is too small for a bound",
-                _ => "forgotten lines that came again were counted again",
+                _ => "a forgotten line that occurs again is counted again",
             };
             report.line("distinct", format!("not known: {why}"));
         }

@@ -179,10 +179,10 @@ fn rate_now(filter: &AnyFilter<impl Counted>) -> Result<String, Failure> {
         return Ok(fpr_text(&now, 6));
     }
     let why = match filter {
-        AnyFilter::Scalable(_) => "because merged layers may have keys in common".to_owned(),
-        _ => format!("because the filter has the {} scheme", filter.scheme_id().name()),
+        AnyFilter::Scalable(_) => ", because merged layers may have keys in common".to_owned(),
+        _ => format!(" in the {} scheme", filter.scheme_id().name()),
     };
-    Ok(format!("at most {}; the fill alone does not determine the rate, {why}", rate_up(now.upper, 3)))
+    Ok(format!("at most {}; the fill alone does not determine the rate{why}", rate_up(now.upper, 3)))
 }
 
 /// Adds the share of all filters with the same number of items that are less full than this one.
