@@ -16,7 +16,7 @@ const EXAMPLES: &str = "\
 Examples:
   truebloom copy seen.tbl backup.tbl
   truebloom copy --compress seen.tbl small.tbl
-  truebloom copy --empty monday.tbl tuesday.tbl    empty, with the same plan and seed, so that both can be merged";
+  truebloom copy --empty monday.tbl tuesday.tbl    an empty filter that can be merged with monday.tbl";
 
 /// Copy a filter, with its keys or (with --empty) without them
 #[derive(clap::Args)]
@@ -44,7 +44,7 @@ pub(crate) struct Args {
     #[arg(long)]
     force: bool,
 
-    /// Not supported: a filter cannot be given another seed
+    /// Always refused, because a filter cannot be given another seed
     #[arg(long, value_name = "HEX")]
     seed: Option<String>,
 

@@ -13,8 +13,9 @@ use truebloom_report::read::{self, Span};
 
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// Plan filters that forget: they are emptied when full. They keep an average rate or, with two
-    /// phases, a worst-case rate; -n is the number of items per cycle
+    /// Plan filters that forget: they are emptied when full. A single filter (one phase) keeps an
+    /// average rate. Two filters that take turns (two phases) keep a worst-case rate. -n is the
+    /// number of new items in a cycle, from one emptying to the next
     #[arg(long, requires = "rate", conflicts_with_all = ["scheme", "confidence", "mean", "probes", "max_memory"])]
     recycling: bool,
 
@@ -22,8 +23,8 @@ pub(crate) struct Options {
     #[arg(long, value_name = "BYTES", value_parser = args::memory, conflicts_with = "bits")]
     memory: Option<u64>,
 
-    /// Remember an item for this many new items (10M) or this time (1h, with --arrival). If a size
-    /// is given, report the share of items that are forgotten earlier
+    /// Remember an item until this many new items have arrived (10M), or for this time (1h, with
+    /// --arrival). If a size is given, report the share of items that this size forgets sooner
     #[arg(long, value_name = "N|TIME", requires = "recycling", conflicts_with = "items")]
     remember: Option<String>,
 
@@ -31,17 +32,18 @@ pub(crate) struct Options {
     #[arg(long, visible_alias = "rate-of-arrival", value_name = "RATE", value_parser = args::per_second, requires = "remember")]
     arrival: Option<f64>,
 
-    /// Share of items that may be forgotten earlier [default: 1%]
+    /// Share of items that may be forgotten sooner than --remember says [default: 1%]
     #[arg(long, value_name = "SHARE", value_parser = args::rate, requires = "remember")]
     forget: Option<Rate>,
 
-    /// Number of new items in one run; the report bounds how many of them are wrongly dropped. By
-    /// default, a run has 100 cycles of each design
+    /// Number of new items in one run. The report bounds how many of these items are wrongly taken
+    /// for repeats and dropped. By default, a run lasts 100 cycles of the design
     #[arg(long, value_name = "N", value_parser = args::count, requires = "recycling")]
     over: Option<u64>,
 
-    /// standard: the fewest bits; blocked: all probes of an item in one cache line (with
-    /// --recycling, only for one phase); auto: blocked if that needs at most 10% more bits
+    /// standard: the fewest bits; blocked: all probes of an item in one cache line; auto: blocked
+    /// if that needs at most 10% more bits. With --recycling, only designs with one phase can be
+    /// blocked
     #[arg(long, value_name = "LAYOUT", default_value = "standard", hide_possible_values = true)]
     layout: Layout,
 }

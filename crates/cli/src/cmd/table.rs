@@ -14,7 +14,7 @@ const EXAMPLES: &str = "\
 Examples:
   truebloom table                                rates by probes and bits per item
   truebloom table -n 100 --bits-per-item 8,16,24 --plot table.svg
-  truebloom table -p 1%,0.1%,1e-6                bits per item for families of equal rate
+  truebloom table -p 1%,0.1%,1e-6                bits per item for each rate
 
 In each column, * marks the best number of probes.";
 
@@ -30,7 +30,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = count, default_value = "4,6,8,10,12,16,20,24")]
     bits_per_item: Vec<u64>,
 
-    /// Columns: rates instead of bits per item. The cells are then the bits per item
+    /// Columns: rates. Each cell is then the number of bits per item that the rate needs
     #[arg(short = 'p', long = "fpr", value_name = "LIST", value_delimiter = ',', value_parser = rate, conflicts_with = "bits_per_item")]
     rates: Vec<Rate>,
 

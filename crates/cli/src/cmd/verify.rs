@@ -21,7 +21,7 @@ Examples:
   truebloom verify --time 60 seen.tbl             measure longer
   truebloom verify --queries 100M --query-seed 1 seen.tbl
 
-Exit code: 0 nothing contradicts the promise, 1 something does, 2 an error.";
+Exit code: 0 nothing contradicts the guarantee, 1 something does, 2 an error.";
 
 /// Measure the rate of a filter, and compare it with the requested rate and the proven bounds
 #[derive(clap::Args)]

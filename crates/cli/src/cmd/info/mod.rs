@@ -30,8 +30,9 @@ pub(crate) struct Args {
     #[arg(value_name = "FILTER", required = true)]
     filters: Vec<PathBuf>,
 
-    /// Print metrics in the format of Prometheus: fill, rate and remaining items of filters; for
-    /// states of `dedup`, the lines kept and lost, and how often it has forgotten the older lines
+    /// Print metrics in the format of Prometheus. For filters, these include the share of set bits,
+    /// the rate, and how many more items fit. For states of `dedup`, they include the number of new
+    /// lines, an upper bound on the lines wrongly dropped, and how often lines were forgotten
     #[arg(long, conflicts_with_all = ["json", "csv"])]
     metrics: bool,
 
