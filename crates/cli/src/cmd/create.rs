@@ -27,7 +27,7 @@ Examples:
   truebloom create -n 10M -p 1% --layout auto seen.tbl urls.txt
   truebloom create -n 10M -p 1% --empty seen.tbl       to fill later
 
-The filter to write comes first, then the inputs. A line is a string of bytes without its newline. Inserting a line again sets no further bits. Without -n, the plan counts all lines of files, repeats included. If many lines repeat, give the number of distinct lines with -n (`truebloom dedup -c FILE` prints it), or use --grow.";
+The filter to write comes first, then the inputs. A line is a string of bytes without its newline. Inserting a line again sets no further bits. With -p or -m alone, the plan counts all lines of files, repeats included. If many lines repeat, give the number of distinct lines with -n (`truebloom dedup -c FILE` prints it), or use --grow.";
 
 /// Build a filter from the lines of files or of standard input
 #[derive(clap::Args)]
