@@ -80,7 +80,7 @@ pub(crate) fn over_capacity<K: Counted>(filter: &AnyFilter<K>) -> String {
     let now = format!("the filter's rate {is} {rate} now{beside}; plan a larger filter with `truebloom create -n`");
     if changed > capacity {
         return format!(
-            "more items than planned: at least {} distinct ones, planned for {}, so the plan's guarantee no longer holds; {now}",
+            "more items than planned: at least {} distinct items, but planned for {}; so the plan's guarantee no longer holds; {now}",
             count(changed),
             count(capacity)
         );
@@ -88,7 +88,7 @@ pub(crate) fn over_capacity<K: Counted>(filter: &AnyFilter<K>) -> String {
     let found = filter.estimated_items().map_or("the filter is full".to_owned(), |items| {
         format!("about {} (estimated from the fill)", count((items as u64).min(filter.most_items())))
     });
-    format!("more items than planned: {found}, planned for {}, so the plan's guarantee no longer holds; {now}", count(capacity))
+    format!("more items than planned: {found}, but planned for {}; so the plan's guarantee no longer holds; {now}", count(capacity))
 }
 
 /// Where a key's positions are.

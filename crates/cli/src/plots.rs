@@ -124,7 +124,7 @@ pub(crate) fn saw_tooth<S: FillScheme>(design: &Design, seed: u64, seen: Option<
     let two = design.mode().filters() == 2;
     let each = if two { " in each of two filters" } else { "" };
     let note = format!(
-        "{}{each}, {}, recycled above {}",
+        "{}{each}, {}, full at more than {}",
         plural(design.bits(), "bit"),
         plural(design.probes().into(), "probe"),
         plural(design.sigma(), "set bit")

@@ -431,7 +431,7 @@ pub enum FormatError {
         /// The checksum of the payload's bytes.
         found: u64,
     },
-    /// In a [pack](crate::Pack), the bytes of a filter are damaged, or belong to a pack with
+    /// In a [pack](crate::Pack), the record of a filter is damaged, or was written by a pack with
     /// another plan or seed.
     MemberChecksum {
         /// The checksum in the record.
@@ -578,7 +578,7 @@ impl fmt::Display for FormatError {
                  copy the file again or rebuild the filter"
             ),
             FormatError::Coded { is_difference: true } => {
-                f.write_str("this is a difference of two filters, not a filter; apply it to the earlier one with `truebloom apply`")
+                f.write_str("this is a difference of two filters, not a filter; apply it to the earlier of the two filters with `truebloom apply`")
             }
             FormatError::Coded { is_difference: false } => {
                 f.write_str("the filter is compressed, and cannot be queried in place; expand it with `truebloom copy`")

@@ -1,4 +1,4 @@
-//! Replacing files atomically. This crate and its command write all files in this way.
+//! Replacing files atomically. All methods of this crate that save a file use this module.
 //!
 //! ```
 //! use std::io::Write;
@@ -17,20 +17,26 @@
 //! even after a power cut. The new contents are written to a temporary file in the same folder. The
 //! temporary file has a random name and must not have existed before (`O_EXCL`). The temporary file
 //! is locked while it is written, and never has more permissions than the finished file. The new
-//! file has the owner, the group and the permissions of the old file; properties that cannot be
-//! kept are [reported](Unkept). A symbolic link is followed.
+//! file gets the owner, the group and the permissions of the old file, as far as the system allows.
+//! [`commit`](Replacement::commit) returns [those](Unkept) that the new file does not have. If the
+//! path is a symbolic link, the file that it points to is replaced.
 //!
-//! **What is refused.** A link that leads nowhere, anything that is not a regular file, a file
-//! without write permission (also for root), and a file other than the [expected](Expected) one.
+//! **What is refused.** A symbolic link to a file that does not exist, anything that is not a
+//! regular file, and a file other than the [expected](Expected) one are not replaced. A read-only
+//! file is not replaced, even by root.
 //!
-//! **What is not kept.** Access control lists, extended attributes, and other hard links. Other
-//! hard links still lead to the old contents, and their number is [reported](Unkept::Links).
+//! **What is not kept.** The new file does not have the access control lists, the extended
+//! attributes, or the set-user-ID, set-group-ID and sticky bits of the old file. Other hard links
+//! to the old file still lead to the old contents. `commit` returns [their number](Unkept::Links).
 //!
-//! **What happens if another program replaces the file at the same time.** Linux and macOS can
-//! exchange the names of two files on their usual file systems, so such a replacement is always
-//! detected. If the exchange shows that another file had the name, the names are exchanged back. On
-//! other systems, a replacement is not detected if it happens in the few microseconds between the
-//! last check of the name and the rename.
+//! **What happens if another program replaces the file at the same time.** With [`Expected::Only`],
+//! the other program's file must not be overwritten. On their usual file systems, Linux and macOS
+//! can exchange the names of two files in one step. `commit` exchanges the names of the old and the
+//! new file, and then checks which file had the name. If it was not the expected file, `commit`
+//! exchanges the names back and returns an error.
+//!
+//! On other systems, `commit` checks the name and then renames the new file. If another program
+//! replaces the file in the few microseconds between the two steps, its file is overwritten.
 
 #[cfg(feature = "mmap")]
 pub use crate::disk::Mapped;

@@ -24,17 +24,17 @@ use std::io::{self, Write};
 use std::path::Path;
 use truebloom_math::{Error, Fpr, Law, Rate};
 
-/// A filter of any scheme that can be saved. Use this trait in code that must work with every such
-/// filter.
+/// The common methods of the filters that can be saved and never forget a key. Use this trait in
+/// code that must work with filters of every scheme.
 ///
-/// The trait is implemented by every [`FilterOf`] that has a [`PortableHasher`] and owns its bits,
-/// by [`ScalableFilter`], and by [`AnyFilter`], whose scheme is known only from its file. Views and
-/// [shared](crate::Shared) filters have the same methods but do not implement the trait. The
-/// documentation of [`FilterOf`] describes the methods. In this trait, they take paths as `&Path`.
+/// Three types implement the trait: [`FilterOf`], [`ScalableFilter`] and [`AnyFilter`]. A filter
+/// must have a [`PortableHasher`] and own its bits. Views and [shared](crate::Shared) filters do
+/// not implement the trait. The documentation of [`FilterOf`] describes the methods. Unlike the
+/// methods of [`FilterOf`], the methods of this trait take paths as `&Path`.
 ///
-/// A `dyn Filter` has no methods that take another filter or a key. Use the methods that take the
-/// hash of a key. To compute this hash, call [`PortableHasher::hash_key`] on the
-/// [`hasher`](Self::hasher).
+/// A `dyn Filter` has no methods that take a key or another filter. Instead of a key, pass the hash
+/// of the key, for example to [`insert_hash`](Self::insert_hash). To compute this hash, call
+/// [`PortableHasher::hash_key`] on the [`hasher`](Self::hasher).
 ///
 /// ```
 /// use truebloom::{BlockedBloomFilter, BloomFilter, Filter};
@@ -48,7 +48,7 @@ use truebloom_math::{Error, Fpr, Law, Rate};
 /// # Ok::<(), truebloom::BuildError>(())
 /// ```
 ///
-/// A `dyn Filter` is for programs that learn only at run time which filter they have:
+/// Use a `dyn Filter` if the type of the filter is known only at run time:
 ///
 /// ```
 /// use truebloom::{BlockedBloomFilter, BloomFilter, Filter};
@@ -61,8 +61,8 @@ use truebloom_math::{Error, Fpr, Law, Rate};
 /// # Ok::<(), truebloom::BuildError>(())
 /// ```
 ///
-/// Recycling filters do not implement the trait, because they forget keys: for a key that was
-/// inserted, their answer can be false.
+/// Recycling filters do not implement the trait, because they forget keys. They can return false
+/// for a key that was inserted.
 pub trait Filter {
     /// The filter's scheme: how a hash becomes positions.
     fn scheme_id(&self) -> SchemeId;
@@ -110,8 +110,8 @@ pub trait Filter {
     /// The text that a program attached to the filter: [`FilterOf::set_label`].
     fn label(&self) -> Option<&str>;
 
-    /// Attaches a text to the filter. If the text is longer than 104 bytes or has a NUL, the method
-    /// returns false and changes nothing.
+    /// Attaches a text to the filter. Returns false and changes nothing if the text is longer than
+    /// 104 bytes or contains a NUL.
     #[must_use]
     fn set_label(&mut self, text: &str) -> bool;
 
@@ -163,7 +163,7 @@ pub trait Filter {
     /// Starts a measurement with random keys: [`Measurement::new`].
     fn measurement(&self, seed: u64) -> Measurement<'_>;
 
-    /// Inserts a key that is already hashed; returns true if it was certainly new.
+    /// Inserts a key that is already hashed. Returns true if the key was certainly new.
     fn insert_hash(&mut self, hash: KeyHash) -> bool;
 
     /// Returns true if the filter contains a key that is already hashed.
@@ -202,7 +202,7 @@ pub trait Filter {
     #[cfg(feature = "fs")]
     fn save(&self, path: &Path) -> Result<(), FileError>;
 
-    /// Writes the filter to a new file, whose name must not exist yet: [`FilterOf::save_new`].
+    /// Writes the filter to a new file. Nothing may exist at `path` yet: [`FilterOf::save_new`].
     ///
     /// # Errors
     /// Returns the same errors as [`FilterOf::save_new`].
@@ -234,7 +234,7 @@ pub trait Filter {
         hash_key(self.hasher(), key)
     }
 
-    /// Inserts a key; returns true if it was certainly new.
+    /// Inserts a key. Returns true if the key was certainly new.
     #[inline]
     fn insert<K: Key + ?Sized>(&mut self, key: &K) -> bool
     where

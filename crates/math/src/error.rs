@@ -142,7 +142,9 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Error::OutOfRange { name, found, expected } => write!(f, "{name} is {found}, but must be {expected}"),
-            Error::NotARate { found, reason } => write!(f, "`{found}` is not a rate: {reason}; write it as 0.001, 1e-3, 0.1% or 1/1000"),
+            Error::NotARate { found, reason } => {
+                write!(f, "`{found}` is not a rate: {reason}; rates are written like 0.001, 1e-3, 0.1% or 1/1000")
+            }
             Error::NotCertified { claim } => write!(f, "no certificate can be made for the claim {claim}"),
             Error::Underdetermined { given, missing } => write!(f, "{given} does not determine a filter; give {missing}"),
             Error::BelowHashFloor { asked, items, hash_bits, reachable } => write!(
@@ -184,7 +186,7 @@ impl fmt::Display for Error {
             }
             Error::SchemeOutOfReach { scheme, asked, items, allowed, reachable, alternative } => write!(
                 f,
-                "{scheme} hashing is not proven to reach a rate of {asked} for {} in {allowed} bits, where its rate may be up to \
+                "{scheme} hashing is not proven to reach a rate of {asked} for {} in {allowed} bits: its rate may be up to \
                  {}; {alternative}",
                 plural(*items, "item"),
                 rounded_up(*reachable)

@@ -16,13 +16,13 @@ const EXAMPLES: &str = "\
 Examples:
   truebloom audit guava -n 1000 -p 1e-6
   truebloom audit redisbloom -n 100 -p 1e-6 --simulate 1G     a narrower interval (half a minute)
-  truebloom audit bip37 -n 5000 --bits 36000B --probes 5      a filter that you have
+  truebloom audit bip37 -n 5000 --bits 36000B --probes 5      bits and probes of your own filter
   truebloom audit --table -n 1000 -p 1e-6                     all libraries, side by side
   truebloom audit --table -n 1000 -p 1% --plot audit.svg      the same as a chart
 
 The audit uses the library's own arithmetic, but ideal hashes in place of its hash function. Rates come from a formula if one applies, and otherwise from a simulation with a 99% interval.
 
-All libraries are judged alike, including truebloom. The verdict says whether the expected rate is at most the requested rate. `keep it` is a lower bound on the share of filters whose own rate is at most the requested one (`-` if the set bits do not determine a filter's rate).";
+All libraries are judged alike, including truebloom. The verdict says whether the expected rate is at most the requested rate. `keep it` is a lower bound on the share of filters that keep the requested rate. It is `-` if the set bits do not determine a filter's rate.";
 
 const USAGE: &str = "\
 truebloom audit [OPTIONS] -n <N> -p <RATE> <LIBRARY>
@@ -58,9 +58,9 @@ pub(crate) struct Args {
     #[arg(short = 'k', long, value_name = "K", value_parser = parse_probes, requires = "bits")]
     probes: Option<u32>,
 
-    /// Simulate the library with this many queries, even if a formula gives the rate. If no formula
-    /// gives the rate, it is measured with 1M to 20M queries by default, to within a few percent
-    /// unless it is very low
+    /// Simulate the library with this many queries, also if a formula gives the rate. Without a
+    /// formula, the default is 1M to 20M queries, which measure the rate to within a few percent.
+    /// Very low rates are measured less precisely
     #[arg(long, value_name = "N", value_parser = parse_count)]
     simulate: Option<u64>,
 

@@ -16,7 +16,7 @@ Examples:
   truebloom compare --confidence 99.9% monday.tbl tuesday.tbl other.tbl
 
 The filters must have the same bits, probes, scheme, hasher and seed: make them all from one filter, with `truebloom copy --empty`.
-The ranges hold for keys that were chosen without knowing the seed. Intersections are refused, because their set bits do not determine how many items they hold.";
+The ranges hold for keys that were chosen without knowing the seed. Filters from `merge --intersect` are refused, because the set bits of an intersection do not determine how many items it holds.";
 
 /// Estimate the number of keys that filters share, with a range for each estimate
 #[derive(clap::Args)]
@@ -26,7 +26,7 @@ pub(crate) struct Args {
     #[arg(value_name = "FILTER", required = true, num_args = 2..)]
     filters: Vec<PathBuf>,
 
-    /// Probability with which each single range holds
+    /// Probability, for each range by itself, that it contains the true number
     #[arg(long, value_name = "SHARE", default_value = "95%", value_parser = args::confidence)]
     confidence: f64,
 

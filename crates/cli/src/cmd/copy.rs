@@ -16,7 +16,7 @@ const EXAMPLES: &str = "\
 Examples:
   truebloom copy seen.tbl backup.tbl
   truebloom copy --compress seen.tbl small.tbl
-  truebloom copy --empty monday.tbl tuesday.tbl    empty, with the same plan and seed, so that both can be merged";
+  truebloom copy --empty monday.tbl tuesday.tbl    an empty filter that can be merged with monday.tbl";
 
 /// Copy a filter, with its keys or (with --empty) without them
 #[derive(clap::Args)]
@@ -44,7 +44,7 @@ pub(crate) struct Args {
     #[arg(long)]
     force: bool,
 
-    /// Not supported: a filter cannot be given another seed
+    /// Always refused, because a filter cannot be given another seed
     #[arg(long, value_name = "HEX")]
     seed: Option<String>,
 
@@ -70,7 +70,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     }
     let mut report = Report::new("copy");
     report.field("filter", args.out.display().to_string()).field("from", args.filter.display().to_string()).field("empty", args.empty);
-    let what = if args.empty { ", without its keys" } else { "" };
+    let what = if args.empty { ", as an empty filter" } else { "" };
     report.line("copied", format!("{} to {}{what}", args.filter.display(), args.out.display()));
     super::add_state(&mut report, &filter)?;
     if let Some(bytes) = compressed {
@@ -96,9 +96,9 @@ fn add_compressed(report: &mut Report, filter: &AnyFilter, size: u64) {
     let whole = filter.encoded_bytes();
     report.field("compressed", json!({ "bytes": size, "of": whole, "entropy_bytes": entropy }));
     let gap = if entropy >= 1.0 {
-        format!(", {}% above the entropy of its bits", significant(100.0 * (size as f64 / entropy - 1.0), 2))
+        format!(", {}% above the entropy of the bits", significant(100.0 * (size as f64 / entropy - 1.0), 2))
     } else {
         String::new()
     };
-    report.line("compressed", format!("{} of {}{gap}", bytes(size), bytes(whole)));
+    report.line("compressed", format!("{} instead of {}{gap}", bytes(size), bytes(whole)));
 }

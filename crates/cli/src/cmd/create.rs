@@ -22,12 +22,12 @@ Examples:
   truebloom create -n 10M -p 0.1% seen.tbl --csv --column email users.csv
   truebloom create -n 10M -p 0.1% -j 4 seen.tbl urls.txt
   truebloom create -p 1e-6 seen.tbl urls.txt           counts the lines first
-  zcat *.gz | truebloom create -p 0.1% seen.tbl        one pass; about 3.2 times the memory, or less
-  truebloom create -p 0.1% --grow seen.tbl urls.txt    the same for files
+  zcat *.gz | truebloom create -p 0.1% seen.tbl        one pass; at most about 3.2 times the memory
+  truebloom create -p 0.1% --grow seen.tbl urls.txt    one pass over files, too
   truebloom create -n 10M -p 1% --layout auto seen.tbl urls.txt
   truebloom create -n 10M -p 1% --empty seen.tbl       to fill later
 
-The filter to write comes first, then the inputs. A line is a string of bytes without its newline. A repeated line sets no further bits. But without -n, all lines of files are counted, repeats included. If many lines repeat, give the number of distinct lines with -n (`truebloom dedup -c FILE` prints it), or use --grow.";
+The filter to write comes first, then the inputs. A line is a string of bytes without its newline. Inserting a line again sets no further bits. With -p or -m alone, the plan counts all lines of files, repeats included. If many lines repeat, give the number of distinct lines with -n (`truebloom dedup -c FILE` prints it), or use --grow.";
 
 /// Build a filter from the lines of files or of standard input
 #[derive(clap::Args)]
@@ -44,9 +44,10 @@ pub(crate) struct Args {
     #[arg(value_name = "INPUT")]
     inputs: Vec<PathBuf>,
 
-    /// Make a filter that grows with its input, in one pass and without -n; FIRST is the
-    /// approximate number of items in its first layer. The rate is kept for any number of items.
-    /// This is the default without -n if the input, such as a pipe, cannot be read twice
+    /// Make a filter that grows with its input, in one pass and without -n. When its last layer is
+    /// full, it adds a new layer. FIRST is the approximate number of items in the first layer. The
+    /// filter keeps the rate for any number of items. If only -p is given, this is the default for
+    /// input that can be read only once, such as a pipe
     #[arg(long, value_name = "FIRST", num_args = 0..=1, require_equals = true, default_missing_value = "1000", value_parser = crate::args::items)]
     #[arg(conflicts_with_all = ["items", "bits", "probes", "confidence", "mean", "scheme", "layout", "strict"], requires = "rate")]
     grow: Option<u64>,
@@ -55,8 +56,8 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with = "inputs")]
     empty: bool,
 
-    /// Fail, and write nothing, unless the filter is guaranteed to hold at most the planned number
-    /// of items
+    /// Write the filter only if it is guaranteed to hold at most the planned number of items;
+    /// otherwise, fail
     #[arg(long)]
     strict: bool,
 
@@ -68,7 +69,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "HEX", value_parser = seed)]
     seed: Option<Seed>,
 
-    #[arg(help = format!("How a hash becomes positions: {}", super::fpr::schemes(|_| true)), long, value_name = "NAME", default_value = "standard", value_parser = super::fpr::scheme)]
+    #[arg(help = format!("How positions are computed from a hash: {}", super::fpr::schemes(|_| true)), long, value_name = "NAME", default_value = "standard", value_parser = super::fpr::scheme)]
     scheme: SchemeId,
 
     /// standard: the fewest bits; blocked: one cache line per key; auto: blocked if that needs at
@@ -77,8 +78,8 @@ pub(crate) struct Args {
     layout: Layout,
 
     /// Hash with SipHash-1-3, for untrusted keys. Without this option, an attacker can choose keys
-    /// that pass although they were never inserted, even without seeing the filter. Keep the file
-    /// private: it contains the seed, and `info` prints it
+    /// that are false positives, even without seeing the filter. Keep the file private: it contains
+    /// the seed, and `info` prints it
     #[arg(long)]
     untrusted: bool,
 
@@ -315,6 +316,6 @@ fn add_broken_promise(report: &mut Report, plan: &Plan) {
         let share = certainty(guarantee.confidence, 13);
         format!("; with {items}: at most {}, with probability {share}% (proven)", proven(&guarantee.fpr, plan.rate))
     });
-    report.line("guaranteed", format!("nothing, because it holds more items than planned{planned}"));
+    report.line("guaranteed", format!("nothing, because the filter holds more items than planned{planned}"));
     report.line("expected", format!("with {items}: at most {} on average over seeds (proven)", proven(&plan.fpr, plan.rate)));
 }

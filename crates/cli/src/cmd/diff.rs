@@ -12,7 +12,7 @@ Examples:
   truebloom diff monday.tbl tuesday.tbl > news
   truebloom apply monday.tbl news                      now monday.tbl equals tuesday.tbl
 
-A difference updates copies of a filter on other machines. It contains only the bits that differ, compressed to about their entropy. Both files must be states of one filter, with the same seed and size.
+A difference updates copies of a filter on other machines. It contains only the bits that differ, compressed to about their entropy. Both files must be states of the same filter, at different times.
 A filter that grows may have more layers in the later state.";
 
 /// Write the difference that turns an earlier state of a filter into a later one

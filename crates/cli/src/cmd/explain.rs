@@ -23,12 +23,13 @@ Examples:
 /// The levels of the quantiles that are reported for the fill and the rate of one filter.
 const LEVELS: [f64; 5] = [0.001, 0.01, 0.5, 0.99, 0.999];
 
-/// Explain a filter: fill, rate, their spread, bounds, approximations, efficiency
+/// Explain a filter: its share of set bits, its rate, how both vary with the seed, bounds,
+/// approximations, efficiency
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Explain an existing filter, with its bits, probes and scheme. Without -n, the number of
-    /// items is the largest that it may hold
+    /// Explain an existing filter, with its bits, probes and scheme. Without -n, the report assumes
+    /// an upper bound on its number of items
     #[arg(value_name = "FILTER", conflicts_with_all = ["bits", "probes", "variant"])]
     filter: Option<PathBuf>,
 
@@ -44,7 +45,7 @@ pub(crate) struct Args {
     #[arg(short = 'k', long, value_name = "K", value_parser = probes, allow_hyphen_values = true, required_unless_present = "filter")]
     probes: Option<u32>,
 
-    /// standard (independent positions) or classic (distinct bits)
+    /// How an item's positions are chosen: standard (independently) or classic (all distinct)
     #[arg(long, default_value = "standard", value_parser = variant)]
     variant: Variant,
 

@@ -20,7 +20,7 @@ Examples:
   truebloom fpr -m 1MiB -n 800k -k 6 --layout blocked  one cache line per item
   truebloom fpr --slice-bits 6673 -n 5000 -k 6 --scheme partition-double
 
-Here, --scheme means the arithmetic as published, applied to the given bits and probes. Libraries choose the bits and probes differently, and first reduce h1 + i h2 modulo a power of two, so `truebloom audit` reports other rates for them.";
+Here, --scheme applies the published arithmetic to the given bits and probes. Libraries choose the bits and probes differently, and reduce h1 + i h2 modulo a power of two first. So `truebloom audit` reports other rates for libraries.";
 
 /// Compute the exact rate of a filter of any size
 #[derive(clap::Args)]
@@ -40,7 +40,8 @@ pub(crate) struct Args {
     #[arg(short = 'k', long, value_name = "K")]
     probes: u32,
 
-    /// standard (independent positions), classic (distinct bits) or partitioned (one in each slice)
+    /// How an item's positions are chosen: standard (independently), classic (all distinct) or
+    /// partitioned (one in each slice, a part of the filter)
     #[arg(long, default_value = "standard", value_parser = variant)]
     variant: Variant,
 
@@ -51,16 +52,17 @@ pub(crate) struct Args {
     #[arg(help = format!("A hashing scheme in place of a variant: {}", schemes(|id| !id.has_guarantee())), long, value_name = "NAME", value_parser = scheme, conflicts_with_all = ["variant", "ones"])]
     scheme: Option<SchemeId>,
 
-    /// Size of one slice, for partition-double
+    /// Size of one slice, for partition-double, which has one slice per probe
     #[arg(long, value_name = "SIZE", value_parser = bits, conflicts_with = "bits", requires = "scheme", allow_hyphen_values = true)]
     slice_bits: Option<u64>,
 
-    /// Custom offsets f(i) for h1 + i h2 + f(i), one for each probe, separated by commas
+    /// Custom offsets f(i), one for each probe, separated by commas. With two hashes h1 and h2 of
+    /// the item, probe i has the position h1 + i h2 + f(i), modulo the number of bits
     #[arg(long, value_name = "LIST", value_delimiter = ',', conflicts_with_all = ["variant", "ones", "slice_bits"], allow_hyphen_values = true)]
     offsets: Option<Vec<i64>>,
 
-    /// Number of set bits of one filter, instead of the number of items; for a partitioned filter,
-    /// one number for each slice, separated by commas
+    /// Number of set bits, instead of the number of items. For a partitioned filter, give one
+    /// number for each slice, separated by commas
     #[arg(long, value_name = "COUNT", value_parser = count, value_delimiter = ',', group = "load")]
     ones: Option<Vec<u64>>,
 

@@ -15,8 +15,8 @@ Examples:
   truebloom insert --strict seen.tbl new.txt           fails if the plan would be exceeded
   truebloom insert seen.tbl --csv --column email users.csv
 
-The file is replaced as a whole at the end. It stays unchanged after a signal, or if the lines cannot be inserted (because --strict refuses them, for example).
-Only one process at a time may change a filter. Repeated lines do no harm and count once.
+The file is replaced as a whole at the end. If a signal ends the command, the file stays unchanged. It also stays unchanged if the lines cannot be inserted, for example if --strict refuses them.
+Only one process at a time may change a filter. Inserting a line again sets no further bits.
 A filter stores how its keys were read (-f, --column and the like). Keys are read in the same way here, unless such options are given; --lines reads whole lines.";
 
 /// Insert lines into an existing filter
@@ -32,12 +32,12 @@ pub(crate) struct Args {
     inputs: Vec<PathBuf>,
 
     /// Insert only if the filter is then guaranteed to hold at most the planned number of items;
-    /// otherwise, fail and leave it unchanged
+    /// otherwise, fail, and leave the file unchanged
     #[arg(long)]
     strict: bool,
 
-    /// Refuse to let a filter grow beyond this: 64MiB, 2GB; by default, it may use the available
-    /// memory
+    /// Refuse to let a filter grow beyond this: 64MiB, 2GB. By default, a filter may use the
+    /// available memory
     #[arg(long, value_name = "BYTES", value_parser = crate::args::bytes, allow_hyphen_values = true)]
     max_memory: Option<u64>,
 

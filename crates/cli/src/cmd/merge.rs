@@ -15,10 +15,10 @@ Examples:
   truebloom merge --intersect both.tbl monday.tbl tuesday.tbl
 
 The filters must have the same bits, probes, scheme, hasher and seed: make them all from one filter, with `truebloom copy --empty`.
-The merged filter keeps the plan of the first. Its counts of items are only bounds.";
+The merged filter keeps the planned number of items and the requested rate of the first filter. Only bounds on its number of items are known.";
 
 /// Merge filters into one that holds the keys of all of them; with --intersect, only the keys that
-/// are in every one
+/// are in every filter
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -30,7 +30,7 @@ pub(crate) struct Args {
     #[arg(value_name = "FILTER", required = true, num_args = 1..)]
     filters: Vec<PathBuf>,
 
-    /// Keep only the keys that pass every filter: those in all filters, and some false positives
+    /// Keep only the keys that every filter holds, and some false positives
     #[arg(long)]
     intersect: bool,
 
@@ -85,7 +85,7 @@ pub(crate) fn mismatch(verb: &str, first: &Path, other: &Path, error: &MergeErro
     }
     let unwritten = if verb == "merge" { "; nothing was written" } else { "" };
     Failure::new(format_args!(
-        "cannot {verb}: {why}{unwritten}. Make an empty copy of the first, and fill it with the data of the second:\n  \
+        "cannot {verb}: {why}{unwritten}. Make an empty copy of the first filter, and insert the data of the second into the copy:\n  \
          truebloom copy --empty {} NEW && truebloom insert NEW INPUT",
         for_shell(first)
     ))

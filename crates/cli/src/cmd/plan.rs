@@ -23,22 +23,22 @@ Give two of -n, -p and -m; truebloom computes the third:
   truebloom plan -n 10M --bits-per-item 10       the same
   truebloom plan -n 10M -p 1% --layout blocked   one cache line per lookup
   truebloom plan -n 1G -p 1% --max-memory 2GiB    refuse a larger filter
-  truebloom plan -n 1000 -p 1% --plot plan.svg   also draw the rate up to twice as many items
+  truebloom plan -n 1000 -p 1% --plot plan.svg   also draw the rate for up to 2000 items
   truebloom plan -n 10M -p 0.1% --mean           the fewest bits for the average alone
   truebloom plan -n 1M -p 1% --transmit 1.1MB     the fewest bits that compress to this size
   truebloom plan -n 1M -p 1e-6 --scheme cube --mean
                                                  the size with another hashing scheme
 
-Filters that forget, for endless streams. The report compares one phase, two phases, `certain` (two phases that never forget too early) and `usual` (the usual design, which uses no model):
+Filters that forget, for endless streams. The report compares `one phase` (one filter), `two phases` (two filters that take turns) and `usual` (a filter that is emptied after a fixed number of items). If --remember is given without a size, the report also has `certain`: two phases that never forget an item too early:
   truebloom plan --recycling --memory 64MiB -p 0.1%      the most items that they hold
   truebloom plan --recycling -n 10M -p 0.1%              the fewest bits for this many items per cycle
   truebloom plan --recycling --remember 10M -p 0.1%      the fewest bits that remember this many items
   truebloom plan --recycling --remember 1h --arrival 5000 -p 0.1%
   truebloom plan --recycling --memory 64KiB -p 1% --plot saw.svg    its rate over five cycles
 
-Lines of the report: `guaranteed` holds for a single filter, with the given probability; `expected` is the average over seeds; `overfilled` is the average if it gets more items than planned; \
-`mean alone` is the size if only the average is guaranteed (--mean); `blocked` is the size with one cache line per lookup; `textbook` is the usual formula's size and its true rate; \
-`static` is a structure to which nothing can be added later.";
+Lines of the report: `guaranteed` is the rate that a single filter keeps, with the given probability. `expected` is the average rate over all seeds. `overfilled` is the average rate with more items than planned. \
+`mean alone` is the size if only the average rate is guaranteed (--mean). `blocked` is the same plan with one cache line per lookup. `textbook` is the size from the usual formula, and the true rate of that size. \
+`static` is the approximate size of a filter to which nothing can be added later.";
 
 /// Find the smallest filter that is proven to meet a rate
 #[derive(clap::Args)]
@@ -83,7 +83,7 @@ fn scheme_help() -> String {
     use super::fpr::schemes;
     let (sure, others) = (schemes(SchemeId::has_guarantee), schemes(|id| !id.has_guarantee()));
     format!(
-        "How a hash becomes positions: {sure}; with --mean, also {others}. These get a prime number of bits (partition-double: a prime number per probe), and are refused if even four times the bits of the standard scheme do not reach the rate"
+        "How positions are computed from a hash: {sure}; with --mean, also {others}. If truebloom chooses the size for one of the schemes that need --mean, the number of bits is a prime; for partition-double, the number of bits per probe is a prime. The size is at most --max-memory or, by default, four times that of the standard scheme; if that is not enough for the rate, there is no plan"
     )
 }
 

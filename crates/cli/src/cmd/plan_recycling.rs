@@ -13,8 +13,9 @@ use truebloom_report::read::{self, Span};
 
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// Plan filters that forget: they are emptied when full. They keep an average rate or, with two
-    /// phases, a worst-case rate; -n is the number of items per cycle
+    /// Plan filters that forget: they are emptied when full. A single filter (one phase) keeps an
+    /// average rate. Two filters that take turns (two phases) keep a worst-case rate. -n is the
+    /// number of new items in a cycle, from one emptying to the next
     #[arg(long, requires = "rate", conflicts_with_all = ["scheme", "confidence", "mean", "probes", "max_memory"])]
     recycling: bool,
 
@@ -22,8 +23,8 @@ pub(crate) struct Options {
     #[arg(long, value_name = "BYTES", value_parser = args::memory, conflicts_with = "bits")]
     memory: Option<u64>,
 
-    /// Remember an item for this many new items (10M) or this time (1h, with --arrival). If a size
-    /// is given, report the share of items that are forgotten earlier
+    /// Remember an item until this many new items have arrived (10M), or for this time (1h, with
+    /// --arrival). If a size is given, report the share of items that this size forgets sooner
     #[arg(long, value_name = "N|TIME", requires = "recycling", conflicts_with = "items")]
     remember: Option<String>,
 
@@ -31,17 +32,18 @@ pub(crate) struct Options {
     #[arg(long, visible_alias = "rate-of-arrival", value_name = "RATE", value_parser = args::per_second, requires = "remember")]
     arrival: Option<f64>,
 
-    /// Share of items that may be forgotten earlier [default: 1%]
+    /// Share of items that may be forgotten sooner than --remember says [default: 1%]
     #[arg(long, value_name = "SHARE", value_parser = args::rate, requires = "remember")]
     forget: Option<Rate>,
 
-    /// Number of new items in one run; the report bounds how many of them are wrongly dropped. By
-    /// default, a run has 100 cycles of each design
+    /// Number of new items in one run. The report bounds how many of these items are wrongly taken
+    /// for repeats and dropped. By default, a run lasts 100 cycles of the design
     #[arg(long, value_name = "N", value_parser = args::count, requires = "recycling")]
     over: Option<u64>,
 
-    /// standard: the fewest bits; blocked: all probes of an item in one cache line (with
-    /// --recycling, only for one phase); auto: blocked if that needs at most 10% more bits
+    /// standard: the fewest bits; blocked: all probes of an item in one cache line; auto: blocked
+    /// if that needs at most 10% more bits. With --recycling, only designs with one phase can be
+    /// blocked
     #[arg(long, value_name = "LAYOUT", default_value = "standard", hide_possible_values = true)]
     layout: Layout,
 }
@@ -111,7 +113,7 @@ const TIMES_THE_FEWEST: u64 = 1_000;
 /// Adds only the size of a design that is far too large.
 fn add_far_too_large(report: &mut Report, label: &str, bits: u64) {
     let times = count(TIMES_THE_FEWEST);
-    report.line(label, format!("{}, at least {times} times as large as the smallest of these designs", size(bits)));
+    report.line(label, format!("{}, at least {times} times the size of the smallest design in this list", size(bits)));
 }
 
 impl Asked {
@@ -147,13 +149,13 @@ pub(crate) fn report(options: &Options, size: &Size) -> Result<(Report, Option<D
         (None, None, Some(gap)) => {
             let forget = options.forget.map_or(FORGET, |share| share.to_f64());
             let kept = format!(
-                "items are remembered for {}, but {}% may be forgotten earlier",
+                "an item is remembered for the next {}, but {}% of items may be forgotten earlier",
                 plural(gap, "new item"),
                 significant(100.0 * forget, 4)
             );
             (Designs::of_gap(gap, forget, &asked, layout)?, kept)
         }
-        _ => return Err(Failure::new("give one of --memory (or --bits), -n (new items per cycle) and --remember")),
+        _ => return Err(Failure::new("give --memory (or --bits), -n (new items per cycle) or --remember; a size excludes -n")),
     };
     let mut report = Report::new("plan");
     report.line("asked", format!("an average rate of {asked}; {what}"));
@@ -233,13 +235,11 @@ fn add_design(
         return Ok(());
     }
     let items = plural(run.items_per_cycle.value.round() as u64, "item");
-    let unit = if is_one { "cycle" } else { "phase" };
+    let (unit, ends) = if is_one { ("cycle", "emptied") } else { ("phase", "a phase ends") };
     let probes = plural(design.probes().into(), "probe");
     let above = plural(design.sigma(), "bit") + if design.sigma() == 1 { " is set" } else { " are set" };
-    report.line(
-        label,
-        format!("{}: {items} per {unit}, {probes}, emptied when more than {above}{}", size(design.total_bits()), gained(gain)),
-    );
+    report
+        .line(label, format!("{}: {items} per {unit}, {probes}, {ends} when more than {above}{}", size(design.total_bits()), gained(gain)));
     if is_one {
         add_held(report, held);
     }
@@ -249,7 +249,7 @@ fn add_design(
         format!("rate at most {} on average, {} at worst", proven(&run.fpr, Some(asked.rate)), rate(run.worst.value, 3))
     } else {
         format!(
-            "rate at most {} for any stream, {} on average if all items are new",
+            "rate at most {} at worst, for any stream; {} on average if all items are new",
             proven(&run.worst, Some(asked.rate)),
             rate(run.fpr.value, 3)
         )
@@ -260,7 +260,10 @@ fn add_design(
     if law.remembered_at_least() > 1 {
         report.line(
             "",
-            format!("each item is guaranteed to be remembered until {} have arrived", plural(law.remembered_at_least(), "new item")),
+            format!(
+                "each item is guaranteed to be remembered until {} have arrived after it",
+                plural(law.remembered_at_least(), "new item")
+            ),
         );
     }
     Ok(())
@@ -272,7 +275,7 @@ fn add_blocked(report: &mut Report, designs: &Designs, layout: Layout, asked: &A
     let worth = |found: &BlockedSized| designs.one.as_ref().is_some_and(|one| found.is_worth_it(one));
     let Some(found) = designs.blocked.as_ref().filter(|found| layout == Layout::Blocked || worth(found)) else {
         let why = match layout {
-            Layout::Auto => "none: no blocked filter takes at most 10% more bits",
+            Layout::Auto => "none: no blocked filter keeps this rate with at most 10% more bits than the standard layout",
             _ => &asked.none("blocked filter"),
         };
         report.field("blocked", Value::Null).line("blocked", why);
@@ -304,7 +307,10 @@ fn add_blocked(report: &mut Report, designs: &Designs, layout: Layout, asked: &A
     report.line("", format!("rate at most {} on average, {above} at worst", proven(&run.fpr, Some(asked.rate))));
     add_one_run(report, &one_run, true);
     if let Some((gap, share)) = asked.gap.zip(forgotten) {
-        report.line("", format!("after {}, at most {}% of items are forgotten", plural(gap, "new item"), significant(100.0 * share, 3)));
+        report.line(
+            "",
+            format!("at most {}% of items are forgotten within the next {}", significant(100.0 * share, 3), plural(gap, "new item")),
+        );
     }
     if let Some(times) = bits_ratio {
         report.line(
@@ -372,6 +378,6 @@ fn gained(gain: Option<f64>) -> String {
 fn add_forgotten(report: &mut Report, gap: Option<u64>, forgotten: Option<f64>) {
     if let Some((gap, share)) = gap.zip(forgotten) {
         let share = if share == 0.0 { "no items".to_owned() } else { format!("{}% of items", significant(100.0 * share, 3)) };
-        report.line("", format!("after {}, {share} are forgotten", plural(gap, "new item")));
+        report.line("", format!("{share} are forgotten within the next {}", plural(gap, "new item")));
     }
 }

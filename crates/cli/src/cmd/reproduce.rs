@@ -28,13 +28,13 @@ Examples:
   truebloom reproduce kirsch-mitzenmacher --figures data/ --trials 10000    (minutes)
   truebloom reproduce dozier                     simulated recycling filters, compared with their models
 
-Errata are the rows of docs/ERRATA.md.";
+Labels in brackets, such as [B8], name the errata in docs/ERRATA.md.";
 
 /// Recompute the numbers and figures of five papers
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// burns, grandi, lehr, kirsch-mitzenmacher, dozier; all of them by default
+    /// The papers: burns, grandi, lehr, kirsch-mitzenmacher, dozier; all of them by default
     #[arg(value_name = "PAPER", value_parser = paper)]
     papers: Vec<Paper>,
 
@@ -42,13 +42,13 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DIR", conflicts_with_all = ["csv", "json"])]
     out: Option<PathBuf>,
 
-    /// With --out: run only a hundredth of the papers' trials, which takes minutes. This is the
-    /// default
+    /// With --out: simulate a hundredth of the papers' filters, and a fraction of their items. This
+    /// is the default
     #[arg(long, requires = "out", conflicts_with = "full")]
     quick: bool,
 
-    /// With --out: run as many trials as the papers. If this run is stopped, the next one continues
-    /// it
+    /// With --out: simulate as many filters and items as the papers. If this run is stopped, the
+    /// next one continues it
     #[arg(long, requires = "out")]
     full: bool,
 

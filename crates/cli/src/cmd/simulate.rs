@@ -23,9 +23,9 @@ Examples:
   truebloom simulate --bits 10k -p 1% --stream zipf:100k,1.1            popular items come again
   truebloom simulate --bits 10k -p 1% --phases 2 --stream fading:500    items lose popularity
 
-The model describes streams in which every item is new. With two phases, items that come again are refreshed, which the model does not include.";
+The model assumes that every item is new. With two phases, an item that recurs may be stored again in the newer filter, which the model does not include.";
 
-/// Run a real recycling filter over a stream, and compare it with its model
+/// Run a real recycling filter (it is emptied when full) on a stream, and compare it with its model
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -37,12 +37,12 @@ pub(crate) struct Args {
     #[arg(short = 'k', long, value_name = "K", value_parser = args::probes, requires = "sigma")]
     probes: Option<u32>,
 
-    /// Recycle when more bits than this are set
+    /// End the cycle, and empty a filter, when more bits than this are set
     #[arg(long, value_name = "BITS", value_parser = args::count, requires = "probes", conflicts_with = "rate")]
     sigma: Option<u64>,
 
-    /// Average rate, instead of -k and --sigma: the command then chooses the probes and sigma that
-    /// hold the most items
+    /// Average rate, instead of -k and --sigma. The command then chooses -k and --sigma so that the
+    /// filter holds the most items
     #[arg(short = 'p', long = "fpr", value_name = "RATE", value_parser = args::rate, conflicts_with = "probes")]
     rate: Option<Rate>,
 
@@ -54,24 +54,26 @@ pub(crate) struct Args {
     #[arg(long)]
     classic: bool,
 
-    /// Make the item that ends a cycle the first item of the next cycle (one phase)
+    /// With one phase: insert the item that ends a cycle into the emptied filter, too
     #[arg(long)]
     retaining: bool,
 
-    /// Remove the item that ends a phase from that phase again (two phases)
+    /// With two phases: clear the bits that were set by the item that ends a phase
     #[arg(long)]
     exclude_trigger: bool,
 
-    /// Keep one seed, instead of choosing a new one at every recycling (this matters with two
-    /// phases, and with --retaining)
+    /// Keep one seed, instead of choosing a new one for every cycle. This matters only with two
+    /// phases or --retaining
     #[arg(long)]
     one_seed: bool,
 
-    /// The stream: new, uniform:ITEMS, zipf:ITEMS,EXPONENT or fading:MEAN
+    /// The stream: new (every item is new), uniform:ITEMS (equally likely items),
+    /// zipf:ITEMS,EXPONENT (the i-th item has the weight 1/i^EXPONENT) or fading:MEAN (half of the
+    /// items repeat older ones, from MEAN new items ago on average)
     #[arg(long, value_name = "STREAM", value_parser = stream, default_value = "new")]
     stream: Stream,
 
-    /// Number of items whose outcomes are counted, after a warm-up of a tenth as many
+    /// Number of arriving items to measure. A warm-up with a tenth of this number comes first
     #[arg(short = 'n', long, value_name = "N", value_parser = args::count, default_value = "1M")]
     arrivals: u64,
 
@@ -153,7 +155,7 @@ fn simulated<S: FillScheme>(args: &Args, design: &Design) -> Result<ExitCode, Fa
     report.line(
         "design",
         format!(
-            "{}{each}, {}, recycled above {}",
+            "{}{each}, {}, full at more than {}",
             size(design.bits()),
             plural(design.probes().into(), "probe"),
             plural(design.sigma(), "set bit")
@@ -166,8 +168,14 @@ fn simulated<S: FillScheme>(args: &Args, design: &Design) -> Result<ExitCode, Fa
         .field("phases", args.phases)
         .field("arrivals", args.arrivals);
     let modelled = model.as_ref().map(|run| (run.fpr.value, run.items_per_cycle.value));
-    add(&mut report, "rate", "of new items", &seen.instance, modelled.map(|(rate, _)| rate));
-    add(&mut report, "items", if two { "new per phase" } else { "new per cycle" }, &seen.items_per_cycle, modelled.map(|(_, items)| items));
+    add(&mut report, "rate", "of the items that no filter held were taken for repeats", &seen.instance, modelled.map(|(rate, _)| rate));
+    add(
+        &mut report,
+        "items",
+        if two { "distinct items per phase" } else { "distinct items per cycle" },
+        &seen.items_per_cycle,
+        modelled.map(|(_, items)| items),
+    );
     if args.stream != Stream::New {
         add_repeats(&mut report, &seen);
     }
@@ -187,9 +195,9 @@ fn simulated<S: FillScheme>(args: &Args, design: &Design) -> Result<ExitCode, Fa
 
 fn add_repeats(report: &mut Report, seen: &Simulated) {
     for (label, name, what, share) in [
-        ("first", "count_first", "of all arrivals are first occurrences that the filter takes for repeats", &seen.first),
-        ("each", "count_each", "of all arrivals are of items whose first occurrence it took for a repeat", &seen.each),
-        ("forgotten", "forgotten", "of the repeats were forgotten", &seen.forgotten),
+        ("first", "count_first", "of all arrivals were of items that no filter held, but were taken for repeats", &seen.first),
+        ("each", "count_each", "of all arrivals were of items that were taken for repeats when no filter held them", &seen.each),
+        ("forgotten", "forgotten", "of the repeats were of forgotten items", &seen.forgotten),
     ] {
         add(report, label, what, share, None);
         report.field(name, seen_value(share));

@@ -14,7 +14,7 @@ const EXAMPLES: &str = "\
 Examples:
   truebloom table                                rates by probes and bits per item
   truebloom table -n 100 --bits-per-item 8,16,24 --plot table.svg
-  truebloom table -p 1%,0.1%,1e-6                bits per item for families of equal rate
+  truebloom table -p 1%,0.1%,1e-6                bits per item for each rate
 
 In each column, * marks the best number of probes.";
 
@@ -30,7 +30,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = count, default_value = "4,6,8,10,12,16,20,24")]
     bits_per_item: Vec<u64>,
 
-    /// Columns: rates instead of bits per item. The cells are then the bits per item
+    /// Columns: rates. Each cell is then the number of bits per item that the rate needs
     #[arg(short = 'p', long = "fpr", value_name = "LIST", value_delimiter = ',', value_parser = rate, conflicts_with = "bits_per_item")]
     rates: Vec<Rate>,
 
@@ -136,7 +136,7 @@ fn sizes(args: &Args, rate: Rate) -> Result<Vec<Cell>, Failure> {
 fn column(args: &Args, cell: impl Fn(u32) -> Result<Cell, truebloom_math::Error>) -> Result<Vec<Cell>, Failure> {
     let mut cells = (1..=args.probes).map(cell).collect::<Result<Vec<Cell>, _>>().map_err(|error| match error {
         truebloom_math::Error::TooLong { .. } => Failure::new(format_args!(
-            "this table would take more than about a second; give fewer probes (-k, now {}) or fewer columns",
+            "this table would take more than about a second to compute; give fewer probes (-k, now {}) or fewer columns",
             args.probes
         )),
         error => error.into(),
@@ -147,7 +147,7 @@ fn column(args: &Args, cell: impl Fn(u32) -> Result<Cell, truebloom_math::Error>
 }
 
 fn print_text(out: &mut impl Write, args: &Args, columns: &[Vec<Cell>], families: bool) -> io::Result<()> {
-    let what = if families { "bits per item for a rate of" } else { "exact rate for bits per item of" };
+    let what = if families { "bits per item, by rate and number of probes" } else { "exact rate, by bits per item and number of probes" };
     writeln!(out, "{} items, standard filter: {what}", crate::report::count(args.items))?;
     let width = 11;
     write!(out, "{:>6}", "probes")?;
@@ -169,7 +169,7 @@ fn print_text(out: &mut impl Write, args: &Args, columns: &[Vec<Cell>], families
         .map(|cells| format!("{:>width$}", off(cells).map_or(String::new(), |off| format!("{}% ", significant(100.0 * off, 2)))));
     let line = format!("{:>6}{}", "off by", misses.collect::<String>());
     writeln!(out, "{}", line.trim_end())?;
-    writeln!(out, "\noff by: the relative error of the textbook's formula, at the best number of probes")
+    writeln!(out, "\noff by: the relative error of the textbook formula at the best number of probes")
 }
 
 /// Returns the relative error of the textbook's number in the best cell.

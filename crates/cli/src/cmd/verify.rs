@@ -21,7 +21,7 @@ Examples:
   truebloom verify --time 60 seen.tbl             measure longer
   truebloom verify --queries 100M --query-seed 1 seen.tbl
 
-Exit code: 0 nothing contradicts the promise, 1 something does, 2 an error.";
+Exit code: 0 nothing contradicts the guarantee, 1 something does, 2 an error.";
 
 /// Measure the rate of a filter, and compare it with the requested rate and the proven bounds
 #[derive(clap::Args)]
@@ -288,7 +288,7 @@ fn verdict(filter: &Looked, verification: &Verification, measurement: &Measureme
     // If the counted items already exceed the plan, this is not reported twice.
     if let (true, false, Some(limit), Some(items)) = (is_overfull, is_exceeded, verification.limit(), filter.capacity()) {
         reasons.push(format!(
-            "its rate is above {}, which only one in a million filters with the planned {} exceeds; so it almost certainly holds more items than planned: plan for more",
+            "its rate is above {}, and at most one in a million filters with the planned {} exceeds that rate; so this filter almost certainly holds more items than planned; plan for more",
             rate_up(limit, 4),
             plural(items, "item")
         ));

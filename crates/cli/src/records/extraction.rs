@@ -60,7 +60,7 @@ impl Extraction {
                 set_label(r#"{"second":true,"unkept":true}"#);
             }
             warn(format_args!(
-                "{} has no room to store how its keys were read, because the names are too long; give the same options each time",
+                "{} has no room to store how its keys were read, because the names of the columns or fields are too long; give the same options with every later command",
                 path.display()
             ));
         }
@@ -238,7 +238,7 @@ impl RecordArgs {
         }
         if let Some((path, other)) = known.iter().find(|(_, other)| *other != kept) {
             return Err(Failure::new(format_args!(
-                "the keys of {} were read {}, and the keys of {} {}; say how to read the keys here, with options for keys or with --lines",
+                "the keys of {} were read {}, and the keys of {} {}; give the options for the keys of this run, or --lines for whole lines",
                 first.display(),
                 kept.described(),
                 path.display(),

@@ -62,7 +62,7 @@ impl Habit {
         match self {
             Habit::CarriageReturn => "the lines end with CR LF, and the CR is part of each key: --crlf removes it",
             Habit::UpperHex => {
-                "the keys are upper-case hexadecimal: if the filter's keys are lower-case, convert the input with `tr A-F a-f`; if the filter's keys are raw bytes, add --hex"
+                "the input's keys are upper-case hexadecimal digits; if the filter's keys are lower-case, convert the input with `tr A-F a-f`; if the filter's keys are raw bytes, add --hex"
             }
         }
     }

@@ -15,15 +15,15 @@ const PREFIX: &str = ".truebloom-";
 const SUFFIX: &str = ".tmp";
 const RANDOM: usize = 12;
 
-/// What a replacement expects to find under the name of the file.
+/// What must be at the path when a [`Replacement`] replaces the file there.
 #[derive(Clone, Copy, Debug)]
 pub enum Expected<'a> {
     /// Any file, or none.
     Anything,
     /// No file at all.
     Nothing,
-    /// The file that is open as this [`File`], and no other file. Use this variant if the new
-    /// contents are computed from the old ones.
+    /// The same file as this open [`File`]. Use this variant if the new contents are computed from
+    /// the old ones.
     Only(&'a File),
 }
 
@@ -38,17 +38,17 @@ pub enum Unkept {
         /// The owner of the new file.
         is: u32,
     },
-    /// The group, as a number. The members of the new group get at most the permissions that all
-    /// other users have.
+    /// The group, as a number. The new group gets only those permissions of the old group that all
+    /// other users have, too.
     Group {
         /// The group of the old file.
         was: u32,
         /// The group of the new file.
         is: u32,
     },
-    /// Other names (hard links) of the old file, under which the old contents remain.
+    /// Hard links to the old file. They still lead to the old contents.
     Links {
-        /// The number of other names.
+        /// The number of hard links, apart from the name that was replaced.
         others: u64,
     },
 }
@@ -89,13 +89,14 @@ enum Identity {
 }
 
 impl Replacement {
-    /// Creates an empty temporary file in the folder of `path`. The new file has the owner, group
-    /// and permissions of the file at `path`. If there is no file at `path`, it has the usual
-    /// owner, group and permissions.
+    /// Creates an empty temporary file in the folder of `path`. If there is a file at `path`, the
+    /// new file gets its owner, group and permissions as far as the system allows. Otherwise, the
+    /// new file gets the usual owner, group and permissions.
     ///
     /// # Errors
-    /// Returns an error if the file at `path` is not the `expected` file, is not a regular file, or
-    /// is read-only, or if the folder cannot be written.
+    /// Returns an error if the file at `path` does not match `expected`. Returns an error if that
+    /// file is read-only or is not a regular file. Returns an error if the folder cannot be
+    /// written.
     pub fn begin(path: impl AsRef<Path>, expected: Expected<'_>) -> Result<Replacement, FileError> {
         let name = path.as_ref();
         let failed = |cause| write_error(name, cause);
@@ -131,10 +132,13 @@ impl Replacement {
     /// properties of the old file that the new file does not have.
     ///
     /// # Errors
-    /// Returns an error if the file cannot be written, or if the file under its final name is no
-    /// longer the expected file. In both cases, the old file is unchanged. Returns an error if the
-    /// system cannot confirm that the new name is on the disk. In this case, the new file has its
-    /// final name, but may be gone after a power cut.
+    /// Returns an error if the new file cannot be written or renamed, or if the file at the final
+    /// path no longer matches `expected`. In these cases, the old file is unchanged.
+    ///
+    /// There are two rare errors after the rename. If the system cannot confirm that the new name
+    /// is on the disk, the new file has its final name, but may be gone after a power cut. If
+    /// another program replaces the file during this call, that program's file may be left under a
+    /// temporary name, which the cause of the error contains.
     pub fn commit(self) -> Result<Vec<Unkept>, FileError> {
         let (file, unkept) = self.commit_locked()?;
         // Closing the file would not always unlock it. A child process that another thread is just
@@ -211,9 +215,10 @@ fn take_name_of(old: &Metadata, new: NamedTempFile, path: &Path) -> io::Result<O
     Ok(None)
 }
 
-/// Checks whether a file could now be written at `path`, so that a long run can fail early. The
-/// check also removes temporary files that killed processes of this user left in the folder. Such
-/// files are regular and not locked, and their names have the form of this crate's temporary files.
+/// Checks whether a file could now be written at `path`. Call this function before a long run.
+///
+/// The check also removes temporary files of this crate that killed processes of this user left in
+/// the folder. It recognizes them by their names, and never removes a locked file.
 ///
 /// # Errors
 /// Returns the same errors as [`Replacement::begin`].
@@ -223,8 +228,8 @@ pub fn check_target(path: impl AsRef<Path>) -> Result<(), FileError> {
     Ok(())
 }
 
-/// Opens a file for reading, and never waits. (Opening a named pipe in the ordinary way waits for a
-/// writer.) A folder can be opened, too, although nothing can be read from it.
+/// Opens a file for reading, and never waits. In contrast, [`File::open`] waits if the file is a
+/// named pipe without a writer. A folder can be opened, but not read.
 ///
 /// # Errors
 /// Returns an error if the file cannot be opened, or is a pipe, a socket or a device.

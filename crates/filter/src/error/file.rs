@@ -5,8 +5,8 @@ use core::fmt;
 use std::io;
 use std::path::PathBuf;
 
-/// The error for a file that cannot be opened or saved. The message does not include the cause,
-/// which is the error's [`source`](std::error::Error::source).
+/// The error for a file that cannot be opened or saved. The message does not include the cause. To
+/// get the cause, call [`source`](std::error::Error::source).
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum FileError {
@@ -17,11 +17,11 @@ pub enum FileError {
         /// The error of the operating system.
         cause: io::Error,
     },
-    /// The file can be read, but is not a filter.
+    /// The file can be read, but its bytes cannot be opened as this type.
     Format {
         /// The file.
         path: PathBuf,
-        /// The reason why the bytes are not a filter.
+        /// The reason why the bytes cannot be opened.
         cause: FormatError,
     },
     /// Another program is updating the file.
@@ -29,20 +29,21 @@ pub enum FileError {
         /// The file.
         path: PathBuf,
     },
-    /// The file cannot be written. If the file was to be replaced, the old file is unchanged. If
-    /// the file was being updated in place, it is unknown how much of the update is on the disk.
+    /// The file cannot be written. If the program was replacing the file, the old file is
+    /// unchanged, apart from the rare errors of [`commit`](crate::file::Replacement::commit). If
+    /// the program was updating the file in place, any part of the update may be on the disk.
     Write {
         /// The file.
         path: PathBuf,
         /// The error of the operating system.
         cause: io::Error,
     },
-    /// Something other than a file exists under that name.
+    /// Something other than a regular file is at the path.
     NotAFile {
         /// The path.
         path: PathBuf,
     },
-    /// A symbolic link under that name leads nowhere.
+    /// A symbolic link at the path leads to a file that does not exist.
     Dangling {
         /// The link.
         path: PathBuf,

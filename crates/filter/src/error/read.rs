@@ -4,14 +4,14 @@ use super::FormatError;
 use core::fmt;
 use std::io;
 
-/// The error for a filter that cannot be read from a stream. The message does not include the
-/// cause, which is the error's [`source`](std::error::Error::source).
+/// The error for a filter that cannot be read from a stream. The message of [`Io`](Self::Io) does
+/// not include the cause. To get the cause, call [`source`](std::error::Error::source).
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ReadError {
     /// Reading the stream failed.
     Io(io::Error),
-    /// The bytes of the stream are not a filter.
+    /// The bytes of the stream cannot be opened as this type.
     Format(FormatError),
 }
 

@@ -9,9 +9,9 @@ use alloc::vec::Vec;
 use core::cmp::Ordering;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Reads a value from these bytes, which must be exactly one file, with nothing after it. Decoding
-/// takes about as much memory as the bytes, and twice as much for filters that grow. A compressed
-/// file is expanded first.
+/// Reads a value from these bytes. The bytes must be exactly one file, with nothing after it.
+/// Decoding takes about as much memory as the bytes, and twice as much for filters that grow. A
+/// compressed file is expanded first.
 pub(crate) fn from_bytes<T: Stored>(bytes: &[u8]) -> Result<T, FormatError> {
     if is_compressed(bytes) {
         // A file with a wrong header is refused before anything is expanded.
@@ -78,7 +78,7 @@ pub(crate) fn check_checksum(expected: u64, found: u64) -> Result<(), FormatErro
     if expected == found { Ok(()) } else { Err(FormatError::PayloadChecksum { expected, found }) }
 }
 
-/// Reserves memory for the words in another `bytes` bytes; an error reports `total` bytes.
+/// Reserves memory for the words in another `bytes` bytes. An error reports `total` bytes.
 pub(super) fn reserve(words: &mut Vec<u64>, bytes: u64, total: u64) -> Result<(), FormatError> {
     let more = usize::try_from(bytes / 8).ok();
     let reserved = more.and_then(|more| words.try_reserve_exact(more).ok());

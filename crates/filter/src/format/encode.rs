@@ -42,7 +42,7 @@ pub(crate) fn part_of_bytes<T: Written>(value: &T, start: u64, length: usize) ->
 }
 
 /// Writes the value's file to the beginning of `bytes`, and returns its length. Returns an error if
-/// `bytes` is shorter.
+/// `bytes` is shorter than the file.
 pub(crate) fn write_into<T: Written>(value: &T, bytes: &mut [u8]) -> Result<usize, BuildError> {
     let needed = encoded_bytes(value);
     let found = bytes.len() as u64;

@@ -19,7 +19,7 @@ pub(crate) fn save<T: Written>(value: &T, path: &Path) -> Result<(), FileError> 
     save_as(value, path, Expected::Anything)
 }
 
-/// Like [`save`], but returns an error if anything exists under that name.
+/// Like [`save`], but returns an error if anything exists at `path`.
 pub(crate) fn save_new<T: Written>(value: &T, path: &Path) -> Result<(), FileError> {
     save_as(value, path, Expected::Nothing)
 }

@@ -37,8 +37,9 @@ impl FileHeader {
     /// The length of a header in bytes.
     pub const BYTES: u64 = HEADER_BYTES as u64;
 
-    /// The header at the start of these bytes; for a compressed file, the header of the original
-    /// file. This method does not check whether the values of the fields are valid for the kind.
+    /// Reads the header at the start of these bytes. If the file is compressed, the result is the
+    /// header of the original file. This method does not check whether the values of the fields are
+    /// valid for the kind of file.
     ///
     /// # Errors
     /// Returns an error if the bytes are not a header of this version, or if the header is damaged
@@ -47,7 +48,7 @@ impl FileHeader {
         if is_compressed(bytes) { FileHeader::plain(&wire::coded_header(bytes)?) } else { FileHeader::plain(bytes) }
     }
 
-    /// The header of bytes that are not compressed; compressed bytes are an error.
+    /// Reads the header of bytes that are not compressed. Compressed bytes are an error.
     pub(crate) fn plain(bytes: &[u8]) -> Result<FileHeader, FormatError> {
         let (fields, kind) = Fields::open(bytes, &FileKind::ALL)?;
         Ok(FileHeader { fields, kind })
@@ -82,13 +83,13 @@ impl FileHeader {
         self.kind
     }
 
-    /// The number of bits; for sketches, the width.
+    /// The number of bits. For sketches, this is the width.
     #[must_use]
     pub fn bits(&self) -> u64 {
         self.fields.u64(at::BITS)
     }
 
-    /// The number of probes per key; for sketches, the depth.
+    /// The number of probes per key. For sketches, this is the depth.
     #[must_use]
     pub fn probes(&self) -> u32 {
         self.fields.u32(at::PROBES)
@@ -100,14 +101,14 @@ impl FileHeader {
         self.fields.seed()
     }
 
-    /// The number of keys offered, repeats included; for sketches, the sum of all counts.
+    /// The number of keys offered, repeats included. For sketches, this is the sum of all counts.
     #[must_use]
     pub fn offered(&self) -> u64 {
         self.fields.u64(at::OFFERED)
     }
 
-    /// The number of layers of a filter that grows; 1 for every other file. Each query searches all
-    /// layers.
+    /// The number of layers of a filter that grows. For every other file, this is 1. A query for a
+    /// new key probes every layer.
     #[must_use]
     pub fn layers(&self) -> u64 {
         if self.kind == FileKind::Scalable { self.fields.u64(at::LAYERS) } else { 1 }
@@ -121,9 +122,9 @@ impl FileHeader {
 }
 
 impl FormatError {
-    /// The range of bytes in the header that the invalid field takes, or `None` if the error is not
-    /// about one field. `header` is the beginning of the file. It is needed because the positions
-    /// of some fields depend on the file's kind.
+    /// The place of the invalid field in the header, as a range of bytes. `None` if the error is
+    /// not about one field. `header` is the beginning of the file, because the places of some
+    /// fields depend on the kind of file.
     #[must_use]
     pub fn header_bytes(&self, header: &[u8]) -> Option<Range<u64>> {
         let range = match *self {

@@ -14,11 +14,13 @@ macro_rules! writes_files {
                 $crate::format::to_bytes(self)
             }
 
-            /// A part of the value's file: `length` bytes from `start` on, or fewer at the end of
-            /// the file. Use this method to send a file in parts. The time is linear in the length
-            /// of the part. If the part includes some of the first 256 bytes, the time is linear in
-            /// the length of the file, because these bytes are the header, which has a checksum of
-            /// the whole file.
+            /// A part of the value's file. The part begins at the byte `start` and has `length`
+            /// bytes. If the file ends earlier, the part ends there. Use this method to send a file
+            /// in parts.
+            ///
+            /// The time is linear in the length of the part. The first 256 bytes are the header,
+            /// which contains a checksum of the payload. If the part includes some of these bytes,
+            /// the time is linear in the length of the file.
             ///
             /// # Errors
             /// Returns an error if the memory for the part cannot be allocated.
@@ -36,8 +38,8 @@ macro_rules! writes_files {
                 $crate::format::write_to(self, writer)
             }
 
-            /// Writes the value's file to the beginning of `bytes`, where it can be viewed or
-            /// stored, and returns its length. No memory is allocated for a copy of the file.
+            /// Writes the value's file to the beginning of `bytes`, and returns the length of the
+            /// file. No memory is allocated for a copy of the file.
             ///
             /// # Errors
             /// Returns an error if `bytes` is shorter than [`encoded_bytes`](Self::encoded_bytes).
@@ -50,9 +52,8 @@ macro_rules! writes_files {
                 $crate::format::encoded_bytes(self)
             }
 
-            /// Writes the value to a file. If the file exists, it is replaced, and the new file has
-            /// the same owner, group and permissions as far as the system allows
-            /// ([`file`](crate::file)).
+            /// Writes the value to a file. An existing file is replaced. The new file gets its
+            /// owner, group and permissions as far as the system allows: see [`file`](crate::file).
             ///
             /// A reader of the path sees either the whole old file or the whole new file, even
             /// after a power cut. The bytes are written to a temporary file in the same folder and
@@ -61,19 +62,19 @@ macro_rules! writes_files {
             /// copy of the file.
             ///
             /// # Errors
-            /// Returns an error if the file is read-only or cannot be written, or if the name
-            /// belongs to something other than a file: a folder, a device, a pipe, or a link that
-            /// leads nowhere.
+            /// Returns an error if the file is read-only or cannot be written. Returns an error if
+            /// `path` leads to something other than a regular file, such as a folder or a pipe.
+            /// Returns an error if `path` is a symbolic link to a file that does not exist.
             #[cfg(feature = "fs")]
             pub fn save(&self, path: impl AsRef<std::path::Path>) -> Result<(), $crate::FileError> {
                 $crate::format::save(self, path.as_ref())
             }
 
-            /// Like [`save`](Self::save), but returns an error if anything exists under that name.
+            /// Like [`save`](Self::save), but returns an error if anything exists at `path`.
             ///
             /// # Errors
-            /// Returns the errors of [`save`](Self::save), and an error if anything exists under
-            /// that name.
+            /// Returns the same errors as [`save`](Self::save). Also returns an error if anything
+            /// exists at `path`.
             #[cfg(feature = "fs")]
             pub fn save_new(&self, path: impl AsRef<std::path::Path>) -> Result<(), $crate::FileError> {
                 $crate::format::save_new(self, path.as_ref())
@@ -87,20 +88,22 @@ macro_rules! writes_files {
 macro_rules! reads_files {
     ($(#[$of_bytes:meta])* [$($generics:tt)*] $type:ty) => {
         impl<$($generics)*> $type {
-            /// Reads a value from these bytes, which must be exactly one file, with nothing after
-            /// it.
+            /// Reads a value from these bytes. The bytes must be exactly one file, with nothing
+            /// after it.
             ///
-            /// This method is safe for damaged and malicious bytes: invalid bytes are an error, and
-            /// the memory needed is a small multiple of their length. For a
-            /// [compressed](crate::wire) file, the memory needed is a small multiple of the
-            /// expanded length. The expanded length is at most [1,024](crate::wire::MOST_EXPANSION)
-            /// times the compressed length. The checksums detect damage, but not deliberate
-            /// changes. The time is linear in the length of the expanded bytes.
+            /// The bytes may be damaged or malicious. For invalid bytes, the method returns an
+            /// error. The checksums detect damage, but not deliberate changes. The memory needed is
+            /// at most a small multiple of the length of the bytes.
+            ///
+            /// For a [compressed](crate::wire) file, the memory needed is at most a small multiple
+            /// of the expanded length. The expanded length is at most
+            /// [1,024](crate::wire::MOST_EXPANSION) times the compressed length. The time is linear
+            /// in the length of the expanded bytes.
             $(#[$of_bytes])*
             ///
             /// # Errors
-            /// Returns an error if the bytes are not a file of this type, if the file is damaged or
-            /// followed by other bytes, or if the memory cannot be allocated.
+            /// Returns an error if the bytes are not a file of this type, are damaged, or are
+            /// followed by other bytes. Returns an error if the memory cannot be allocated.
             pub fn from_bytes(bytes: &[u8]) -> Result<Self, $crate::FormatError> {
                 $crate::format::from_bytes(bytes)
             }
@@ -108,22 +111,24 @@ macro_rules! reads_files {
             /// Reads a value from a stream, up to the value's last byte. For files, use
             /// [`open`](Self::open), which also checks that nothing follows the value.
             ///
-            /// This method is safe for damaged and malicious streams, as
-            /// [`from_bytes`](Self::from_bytes) is for bytes. The memory needed is at most a small
-            /// multiple of the expanded length of the stream, plus 8 MiB.
+            /// The stream may contain damaged or malicious bytes: see
+            /// [`from_bytes`](Self::from_bytes). The memory needed is at most a small multiple of
+            /// the expanded length of the stream, plus 8 MiB.
             ///
             /// # Errors
-            /// Returns an error if the stream fails or ends too early, if its bytes are not a file
-            /// of this type or are damaged, or if the memory cannot be allocated.
+            /// Returns an error if the stream fails or ends too early. Returns an error if its
+            /// bytes are not a file of this type, or are damaged. Returns an error if the memory
+            /// cannot be allocated.
             #[cfg(feature = "std")]
             pub fn read_from(reader: impl std::io::Read) -> Result<Self, $crate::ReadError> {
                 $crate::format::read_from(reader, None)
             }
 
-            /// Reads a file. The memory needed is about the length of the file. For a filter that
-            /// grows, it is twice the length of the file. For a [compressed](crate::wire) file, it
-            /// is twice the expanded length. For a sketch's list of keys, it is a small multiple of
-            /// the list's length.
+            /// Reads a file. For most types, the memory needed is about the length of the file. For
+            /// a filter that grows, it is about twice the length of the file. For a sketch's list
+            /// of keys, it is a small multiple of the list's length. A [compressed](crate::wire)
+            /// file needs as much memory as the expanded file would need, plus the compressed
+            /// length and the expanded length.
             ///
             /// # Errors
             /// Returns an error if the file cannot be read, is not a file of this type, is damaged,
@@ -133,13 +138,13 @@ macro_rules! reads_files {
                 $crate::format::open(path.as_ref())
             }
 
-            /// Checks whether a file could now be saved at `path`, so that a long run can fail
-            /// early. The check creates and removes an empty temporary file. The check also removes
-            /// temporary files that killed processes left
-            /// ([`file::check_target`](crate::file::check_target)).
+            /// Checks whether a file could now be saved at `path`. Call this method before a long
+            /// run. The check creates and removes an empty temporary file. It also removes
+            /// temporary files that killed processes left in the folder: see
+            /// [`file::check_target`](crate::file::check_target).
             ///
             /// # Errors
-            /// Returns the same errors as [`save`](Self::save).
+            /// Returns the same errors as [`file::check_target`](crate::file::check_target).
             #[cfg(feature = "fs")]
             pub fn check_target(path: impl AsRef<std::path::Path>) -> Result<(), $crate::FileError> {
                 $crate::disk::check_target(path)
@@ -153,32 +158,33 @@ macro_rules! reads_files {
 macro_rules! views_files {
     ($(#[$of_view:meta])* [$($generics:tt)*] $type:ty, [$($bytes:tt)*] $view:ty, $mapped:ty) => {
         impl<$($generics)*> $type {
-            /// A view of the value in these bytes, which are not copied. A view answers the same
-            /// queries as the value itself. Making a view takes well under a microsecond, because
-            /// only the header is read. The bytes must be exactly one file, with nothing after it,
-            /// and need no alignment. `bytes` can be a slice, a `static` from `include_bytes!`, a
-            /// vector, an `Arc<[u8]>`, or a mapped file.
+            /// Makes a view of the value in these bytes. The bytes are not copied. A view answers
+            /// the same queries as the value itself. Making a view takes well under a microsecond,
+            /// because only the header is read. The bytes must be exactly one file, with nothing
+            /// after it. They need no alignment. `bytes` can be a slice, a `static` from
+            /// `include_bytes!`, a vector, an `Arc<[u8]>`, or a mapped file.
             ///
-            /// The header and its checksum are verified; nothing else is read. Values that are
-            /// computed from the bits, such as the filter's own rate, are available only after
-            /// `verify_bytes`. Making a view is safe for damaged and malicious bytes. If the bytes
-            /// change while the view exists, the answers can change, but nothing else happens.
+            /// The header and its checksum are verified. Nothing else is read. Values that are
+            /// computed from the bits, such as the filter's present rate, are available only after
+            /// `verify_bytes`. The bytes may be damaged or malicious: only the answers of the view
+            /// can then be wrong. The same is true if the bytes change while the view exists.
             ///
             /// # Errors
-            /// Returns an error if the bytes are not a file of this type, if the header is damaged,
-            /// or if other bytes follow the file.
+            /// Returns an error if the bytes are not a file of this type, or are
+            /// [compressed](crate::wire). Returns an error if the header is damaged, or if other
+            /// bytes follow the file.
             $(#[$of_view])*
             pub fn view<B: $($bytes)*>(bytes: B) -> Result<$view, $crate::FormatError> {
                 $crate::format::view::<Self, B>(bytes)
             }
 
-            /// Like [`view`](Self::view), for a file at the beginning of `bytes`. Use this method
-            /// for a filter inside a larger file: other bytes may follow the filter. The view's
-            /// `encoded_bytes` says where the filter ends.
+            /// Like [`view`](Self::view), but other bytes may follow the file. Use this method for
+            /// a filter inside a larger file. The view's `encoded_bytes` is the length of the
+            /// filter's file.
             ///
             /// # Errors
-            /// Returns the same errors as [`view`](Self::view), except for other bytes after the
-            /// file.
+            /// Returns the same errors as [`view`](Self::view), but no error for other bytes after
+            /// the file.
             pub fn view_prefix<B: $($bytes)*>(bytes: B) -> Result<$view, $crate::FormatError> {
                 $crate::format::view_prefix::<Self, B>(bytes)
             }
@@ -193,12 +199,13 @@ macro_rules! views_files {
             /// the file.
             ///
             /// # Safety
-            /// The requirement is that of [`Mapped::open`]($crate::file::Mapped::open): while the
-            /// file is mapped, nothing may write to it or truncate it.
+            /// While the file is mapped, nothing may write to it or truncate it.
+            /// [`Mapped::open`]($crate::file::Mapped::open) explains this requirement.
             ///
             /// # Errors
-            /// Returns the same errors as [`open`](Self::open), except for damaged bits, which only
-            /// `verify_bytes` finds.
+            /// Returns the same errors as [`open`](Self::open), but does not detect damaged bits.
+            /// To detect them, call `verify_bytes`. Also returns an error if the file is
+            /// [compressed](crate::wire).
             pub unsafe fn map(path: impl AsRef<std::path::Path>) -> Result<$mapped, $crate::FileError> {
                 // SAFETY: as the caller promised.
                 let bytes = unsafe { $crate::disk::Mapped::open(&path) };

@@ -8,10 +8,11 @@ use truebloom_math::mix;
 /// Adapts a hasher that implements the standard library's traits, such as `RandomState` or a hasher
 /// of another crate.
 ///
-/// Compared with the hashers of this crate, a foreign hasher has two drawbacks. Its hash has only
-/// 64 bits, so the lowest possible rate for n keys is n/2^64; plans take this limit into account.
-/// Filters with a foreign hasher cannot be saved, because the hasher has no number in the file
-/// format and does not guarantee stable output. Such filters therefore have no method `save`:
+/// Compared with the hashers of this crate, a foreign hasher has two drawbacks. First, its hash has
+/// only 64 bits. Because of hash collisions, the rate of a filter with n keys cannot be lower than
+/// about n/2^64. Plans take this limit into account. Second, filters with a foreign hasher cannot
+/// be saved and have no method `save`. The reason is that the hasher may compute other hashes in
+/// another run of the program:
 ///
 /// ```compile_fail
 /// use truebloom::{BloomFilter, ForeignHasher};
@@ -43,8 +44,8 @@ impl<S: BuildHasher> ForeignHasher<S> {
     /// The hash of any value that implements `std::hash::Hash`, even if its type is not a
     /// [`Key`](crate::Key). Pass the hash to [`insert_hash`](crate::BloomFilter::insert_hash) and
     /// [`contains_hash`](crate::BloomFilter::contains_hash) of filters with this hasher. The result
-    /// differs from [`FilterOf::hash`](crate::FilterOf::hash) of the same value, because `Hash`
-    /// adds lengths and terminators.
+    /// can differ from [`FilterOf::hash`](crate::FilterOf::hash) of the same value. For example,
+    /// the `Hash` trait adds a byte at the end of a string.
     ///
     /// ```
     /// use std::path::Path;
@@ -85,7 +86,7 @@ impl<S: BuildHasher + 'static> KeyHasher for ForeignHasher<S> {
         None
     }
 
-    /// A fingerprint of the hasher: the hashes of two fixed texts.
+    /// A fingerprint of the hasher, which consists of the hashes of two fixed texts.
     fn seed(&self) -> Seed {
         let half = |text: &[u8]| u128::from(self.hash64(text));
         Seed::from(half(b"truebloom fingerprint 1") << 64 | half(b"truebloom fingerprint 2"))

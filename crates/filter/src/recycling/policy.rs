@@ -134,7 +134,13 @@ impl Policy {
             return Err(BuildError::Policy { field: "bits", found: bits, expected, why: "a phase must never be full" });
         };
         let lowest = if self.retaining { probes } else { 0 };
-        within("sigma", self.sigma, lowest, highest, "a phase must never be full, and must have room for a retained item")?;
+        within(
+            "sigma",
+            self.sigma,
+            lowest,
+            highest,
+            "a phase must never have all its bits set, and must have room for an item that it retains",
+        )?;
         self.check_times()
     }
 }

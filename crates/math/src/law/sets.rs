@@ -159,7 +159,11 @@ fn check_counts(bits: u64, ones_a: u64, ones_b: u64, ones_union: u64) -> Result<
 fn estimate(variant: Variant, bits: u64, probes: u32, ones: u64) -> Result<Option<f64>> {
     let k = u64::from(probes);
     if variant == Variant::Partitioned && !bits.is_multiple_of(k) {
-        return out_of_range("bits", bits, format!("a multiple of the number of probes ({probes}), so that all slices are equal"));
+        return out_of_range(
+            "bits",
+            bits,
+            format!("a multiple of the number of probes ({probes}), so that each probe has the same number of bits"),
+        );
     }
     if ones == 0 {
         return Ok(Some(0.0));

@@ -336,8 +336,8 @@ fn refuse(question: &Question<'_>, standard: &Plan, cap: u64, reachable: f64) ->
     };
     let better = [SchemeId::DoubleNonzero, SchemeId::Cube].into_iter().filter(|scheme| *scheme != target.scheme).find(can);
     let alternative = match better {
-        Some(scheme) => format!("{scheme} reaches it within these bits, and so does standard with {}", standard.bits),
-        None => format!("standard reaches it with {} bits and {} probes", standard.bits, standard.probes),
+        Some(scheme) => format!("{scheme} reaches it within these bits, and so does the standard scheme with {}", standard.bits),
+        None => format!("the standard scheme reaches it with {} bits and {} probes", standard.bits, standard.probes),
     };
     Err(Error::SchemeOutOfReach { scheme: target.scheme.name(), asked: *rate, items: *items, allowed: cap, reachable, alternative })
 }

@@ -115,7 +115,11 @@ impl Design {
         check_bits(bits)?;
         check_probes(probes)?;
         if sigma >= bits {
-            return out_of_range("sigma", sigma, format!("below the number of bits ({bits}): otherwise, the filter is never recycled"));
+            return out_of_range(
+                "sigma",
+                sigma,
+                format!("below the number of bits ({bits}): otherwise, the filter would never be emptied"),
+            );
         }
         if !mode.colliding && u64::from(probes) > bits {
             return out_of_range("probes", probes, format!("at most the number of bits ({bits}), because the probes are distinct"));

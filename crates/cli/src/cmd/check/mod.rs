@@ -24,7 +24,7 @@ Examples:
   tail -F log | truebloom check -v seen.tbl    lines that are certainly not in it
   truebloom check -q seen.tbl word.txt && echo known
   truebloom check -j 0 seen.tbl urls.txt       with all processors
-  truebloom check --report seen.tbl new.txt    also report how many are expected to be wrong
+  truebloom check --report seen.tbl new.txt    also report how many may be false positives
   truebloom check -Hn seen.tbl urls.txt new.txt  with the file and the number of each line
   truebloom check --each monday.tbl tuesday.tbl new.txt    which filters each line is in
 
@@ -36,8 +36,8 @@ Exit code: 0 some line was selected, 1 none was, 2 an error.";
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The filter to look in, or a state of `dedup`, which is not changed; with --any, --all or
-    /// --each, more filters may follow
+    /// The filter to query, or a state file of `dedup`; the file is not changed. With --any, --all
+    /// or --each, more filters may follow
     #[arg(value_name = "FILTER")]
     filter: PathBuf,
 
@@ -54,7 +54,8 @@ pub(crate) struct Args {
     all: bool,
 
     /// Query several filters: before each line, print the names of the filters that probably
-    /// contain it, and a TAB; with -v, the names of the filters that certainly do not
+    /// contain it, and a TAB. With -v, print the names of the filters that certainly do not contain
+    /// it
     #[arg(long)]
     each: bool,
 
@@ -71,8 +72,8 @@ pub(crate) struct Args {
     #[arg(short = 'H', long, conflicts_with_all = ["json", "each"])]
     with_filename: bool,
 
-    /// Before each line, print its line number (from 1) and a colon; for CSV, the number of the
-    /// record, where the header is record 1. With --json, add a member `line`
+    /// Before each line, print its line number (from 1) and a colon. For CSV, print the number of
+    /// the record; the header is record 1. With --json, add a member `line`
     #[arg(short = 'n', long, conflicts_with_all = ["each", "files_with_matches", "files_without_match"])]
     line_number: bool,
 
@@ -81,8 +82,7 @@ pub(crate) struct Args {
     files_with_matches: bool,
 
     /// Print only the names of inputs with no selected line; the exit code is 0 if there is such an
-    /// input. An input that cannot be read to its end is left out, because its unread lines might
-    /// be selected
+    /// input. An input that cannot be read to its end is not printed
     #[arg(short = 'L', long, conflicts_with_all = ["json", "count", "each", "with_filename", "files_with_matches", "quiet"])]
     files_without_match: bool,
 

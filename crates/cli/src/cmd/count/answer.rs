@@ -15,9 +15,9 @@ pub(super) struct Asked {
     #[arg(short = 'k', long, value_name = "K", value_parser = crate::args::count, default_value = "20")]
     pub(super) top: u64,
 
-    /// List all keys that occurred at least this often, instead of the K most frequent ones: a
-    /// number, or a share of all counts (0.1%). The exit code is 1 if some of these keys may be
-    /// missing
+    /// Instead of the K most frequent keys, list all keys that occurred at least this often. COUNT
+    /// is a number, or a share of the total count (0.1%). The exit code is 1 if some of these keys
+    /// may be missing from the list
     #[arg(long, value_name = "COUNT", value_parser = above, conflicts_with = "top")]
     pub(super) above: Option<Above>,
 

@@ -25,17 +25,18 @@ pub(super) struct SizeArgs {
     #[arg(long, value_name = "BYTES", value_parser = memory, default_value = "16MiB", conflicts_with = "epsilon")]
     memory: u64,
 
-    /// Instead of --memory: use enough counters for errors of at most this share of all counts, and
-    /// a list of 1/RATE keys
+    /// Instead of --memory, give the error bound as a share of the total count. The list then has
+    /// room for at least 1/RATE keys
     #[arg(long, value_name = "RATE", value_parser = rate, allow_hyphen_values = true)]
     epsilon: Option<Rate>,
 
-    /// Allowed probability that the error of a queried key exceeds the error bound; it determines
+    /// Allowed probability that the error of a queried key exceeds the error bound. It determines
     /// the number of rows of counters
     #[arg(long, value_name = "RATE", value_parser = rate, default_value = "1%", allow_hyphen_values = true)]
     delta: Rate,
 
-    /// Compute all rows from two hashes, with about twice as many counters; requires --epsilon
+    /// Compute a key's counters in all rows from two hashes. This takes about twice as many
+    /// counters, and requires --epsilon
     #[arg(long, requires = "epsilon", conflicts_with = "memory")]
     pub(super) two_hash: bool,
 

@@ -29,7 +29,7 @@ pub(super) struct StreamArgs {
     #[arg(long, value_name = "TIME|N", value_parser = every)]
     every: Option<Every>,
 
-    /// Write the sketch with its list to a file
+    /// Write the sketch (the counters), with its list of keys, to a file
     #[arg(short = 'o', long, value_name = "FILE")]
     save: Option<PathBuf>,
 
@@ -37,14 +37,14 @@ pub(super) struct StreamArgs {
     #[arg(long, requires = "save")]
     force: bool,
 
-    /// Seed of the hash, up to 32 hexadecimal digits; random by default. Sketches that are to be
-    /// merged must have the same seed
+    /// Seed of the hash, up to 32 hexadecimal digits; random by default. Only sketches with the
+    /// same seed can be merged
     #[arg(long, value_name = "HEX", value_parser = crate::cmd::create::seed)]
     seed: Option<Seed>,
 
     /// Hash with SipHash-1-3, for untrusted keys. Without this option, an attacker can choose keys
-    /// that share their counters, even without seeing the sketch. Keep a saved sketch private: it
-    /// contains the seed, and `count show --json` prints it
+    /// that share their counters, so that their counts are too high, even without seeing the
+    /// sketch. Keep a saved sketch private: it contains the seed, and `count show --json` prints it
     #[arg(long)]
     untrusted: bool,
 

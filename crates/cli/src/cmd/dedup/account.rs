@@ -129,7 +129,7 @@ impl Account {
         }
         self.told = true;
         warn(format_args!(
-            "the memory ({}) was full within the first {} and was emptied; earlier lines were forgotten, and count as new if they come again; {}; or add --remember to forget only old lines, or --strict to stop when the memory is full",
+            "the memory ({}) was full within the first {} and was emptied; earlier lines were forgotten, and count as new if they occur again; {}; or add --remember to forget only old lines, or --strict to stop when the memory is full",
             bytes(chosen.bytes()),
             plural(sift.tally.read, self.noun),
             more(args),
@@ -235,7 +235,7 @@ impl Account {
         let twice = match (filter.stats().cycles, args.repeated, args.second) {
             (0, false, false) => "; none is printed twice".to_owned(),
             (0, ..) => "; nothing was forgotten".to_owned(),
-            (forgotten, ..) => format!("; lines were forgotten {}, and count as new if they come again", plural(forgotten, "time")),
+            (forgotten, ..) => format!("; lines were forgotten {}, and count as new if they occur again", plural(forgotten, "time")),
         };
         report.line("trust", wrong + &twice);
         Ok(())
@@ -262,7 +262,7 @@ pub(super) fn add_distinct(report: &mut Report, filter: &Filter, second: bool) -
             let why = match (second, stats.cycles) {
                 (true, _) => "the counts include second occurrences",
                 (_, 0) => "the filter is too small for a bound",
-                _ => "forgotten lines that came again were counted again",
+                _ => "a forgotten line that occurs again is counted again",
             };
             report.line("distinct", format!("not known: {why}"));
         }

@@ -33,16 +33,16 @@ const TOO_SOON: f64 = 1e-6;
 #[derive(clap::Args, Clone)]
 #[command(next_help_heading = "Memory")]
 pub(super) struct Sizing {
-    /// Number of distinct lines that fit before anything is forgotten, in all but one run in a
-    /// million (not proven with --layout blocked); with --remember and a time, the number of
-    /// distinct lines that come in this time. If -n, --memory and --remember are absent, the lines
-    /// of named files are counted
+    /// Number of distinct lines that the filter holds before it forgets any. The probability that
+    /// it forgets sooner is at most one in a million (not proven with --layout blocked). With
+    /// --remember and a time, -n is the number of distinct lines that come in this time. Without
+    /// -n, --memory and --remember, the lines of named files are counted
     #[arg(short = 'n', long, value_name = "N", value_parser = args::items, allow_hyphen_values = true)]
     items: Option<u64>,
 
-    /// Rate at which first occurrences may be wrongly dropped, or, with --second, at which lines
-    /// may be wrong: 0.1%; the default is 1e-6. The rate is an average over the long run; with
-    /// --remember, it holds for every line, whatever came before
+    /// Rate at which first occurrences may be wrongly dropped, such as 0.1%; the default is 1e-6.
+    /// With --second, it is the rate at which lines may be wrong. It is an average over the long
+    /// run. With --remember, it bounds the probability for every line, whatever lines came before
     #[arg(short = 'p', long = "fpr", value_name = "RATE", value_parser = args::rate, allow_hyphen_values = true)]
     rate: Option<Rate>,
 
@@ -50,16 +50,17 @@ pub(super) struct Sizing {
     #[arg(long, value_name = "BYTES", value_parser = args::memory, conflicts_with = "items", allow_hyphen_values = true)]
     memory: Option<u64>,
 
-    /// Remember every line, from its last occurrence on, for this many other lines (10M) or this
-    /// time (1h): two phases take turns, and the older one is forgotten. `truebloom plan
-    /// --recycling --remember N -p RATE --forget 1e-6` predicts the memory: to within 1% from
-    /// 100,000 lines on, to within 16% below
+    /// Remember a line until this many other lines (10M) or this time (1h) have passed since its
+    /// last occurrence. Two filters (phases) take turns: when the newer one is full or old enough,
+    /// the older one is emptied. `truebloom plan --recycling --remember N -p RATE --forget 1e-6`
+    /// predicts the memory to within 1% for 100,000 lines or more, and to within 16% for fewer
     #[arg(long, value_name = "SPAN", value_parser = remember)]
     remember: Option<Span>,
 
-    /// standard (the default): the fewest bits; blocked: one cache line per key, not allowed with
-    /// --remember; faster if the memory exceeds the processor's caches, but slower at low rates if
-    /// it does not; auto: blocked if that needs at most 10% more bits. A state keeps its layout
+    /// standard (the default): the fewest bits; blocked: one cache line per key; auto: blocked if
+    /// that needs at most 10% more bits. A blocked filter is faster if it is larger than the
+    /// processor's caches; if it is not, it is slower at low rates. `blocked` is not allowed with
+    /// --remember. A state keeps its layout
     #[arg(long, value_name = "LAYOUT", value_enum, hide_possible_values = true)]
     layout: Option<Layout>,
 }

@@ -33,19 +33,21 @@ Examples:
   tail -F log | truebloom dedup --remember 1h          endless input; lines are forgotten after 1 to 2 hours
   truebloom dedup -d -n 10M -p 0.1% urls.txt new.txt   lines that occurred before
   truebloom dedup -n 100M -p 1e-6 --report urls.gz
-  truebloom dedup -n 100M --layout blocked urls.txt    more memory; faster beyond the caches
+  truebloom dedup -n 100M --layout blocked urls.txt    more memory; faster if larger than the caches
   truebloom dedup --state state.tbl new.txt            continues where the last run stopped
   truebloom dedup --column email users.csv
   truebloom dedup --second --remember 10M urls.txt     lines to admit to a cache
 
-The lines of files are counted first, and the memory is made large enough for all of them, at least 64 MiB. For input from a pipe, -n or --memory sets the memory; the default is 64 MiB. \
-When it is full, everything is forgotten, and a message says so (--strict stops before that; with --remember, only the older lines are forgotten). \
-A line that was forgotten is printed again. --remember counts from a line's last occurrence: a line that keeps recurring is printed once, and not again every hour. The rate -p bounds how often a first occurrence is wrongly dropped: on average over the long run, or, with --remember, for every line. That is proven for \
-input that was chosen without knowing the seed; --report estimates how many lines were wrongly dropped from this stream.
+The lines of files are counted first. The filter then gets enough memory for all of them, but not less than 64 MiB. For input from a pipe, -n or --memory sets the memory; the default is 64 MiB. \
+When the filter is full, it forgets all lines, and a message says so. With --strict, the command stops before that. With --remember, only the older lines are forgotten. \
+A line that was forgotten is printed again. --remember counts from a line's last occurrence, so a line that keeps recurring is printed only once.
+
+The rate -p bounds how often a first occurrence is wrongly dropped. It is an average over the long run; with --remember, it bounds the probability for every line. That is proven for \
+input that was chosen without knowing the seed. --report estimates how many lines were wrongly dropped.
 
 A state stores how its keys were read (-f, --column and the like), so that later runs need not repeat these options; --lines overrides them, and reads whole lines. \
 `truebloom check` queries a state and does not change it, and `truebloom clear` empties it.
-A line without a key, or one that is too long, is printed (not with -d or --second), with a message. If a signal ends the run, an unfinished last line is not printed.
+For a line without a key, or one that is too long, there is a message. The line is printed, except with -d or --second. If a signal ends the run, an unfinished last line is not printed.
 
 Exit code: 0 done, 2 an error or a line without a key; with -q, 0 if some line was selected, and 1 otherwise.";
 
@@ -62,9 +64,9 @@ pub(crate) struct Args {
     repeated: bool,
 
     /// Print each line only at its second occurrence, like a cache that admits an entry on its
-    /// second hit. A line is wrong if it is printed at its first occurrence, or never; -p is the
-    /// rate of such lines. Each line takes up to two entries at half the rate, so -n and
-    /// --remember need somewhat more than twice the memory
+    /// second hit. A line is wrong if it is printed at its first occurrence, or never printed
+    /// although it recurs. -p bounds the rate of wrong lines. The filter stores each line up to
+    /// twice, at half the rate, so -n and --remember need somewhat more than twice the memory
     #[arg(long, conflicts_with = "repeated")]
     second: bool,
 
@@ -80,7 +82,8 @@ pub(crate) struct Args {
     #[arg(long)]
     only_key: bool,
 
-    /// Stop, with exit code 2, before anything is forgotten; not allowed with --remember
+    /// When the filter is full, stop with exit code 2 instead of forgetting lines; not allowed with
+    /// --remember
     #[arg(long, conflicts_with = "remember")]
     strict: bool,
 
@@ -108,8 +111,8 @@ pub(crate) struct Args {
     seed: Option<Seed>,
 
     /// Hash with SipHash-1-3, for untrusted keys. Without this option, an attacker can choose keys
-    /// whose first occurrence is dropped, even without seeing the filter. Keep a --state private:
-    /// it contains the seed
+    /// that are dropped as repeats at their first occurrence, even without seeing the filter. Keep
+    /// the file of --state private: it contains the seed
     #[arg(long)]
     untrusted: bool,
 

@@ -145,11 +145,11 @@ fn coded(path: &Path, length: u64, cause: &FormatError) -> Diagnosis {
         }
         FormatError::TooLong { expected, .. } if expected < length => {
             let healed = format!("head -c {expected} {} > healed.tbl && truebloom doctor healed.tbl", for_shell(path));
-            (Some(expected..length), "perhaps all of it: the compressed filter ends before these bytes", healed)
+            (Some(expected..length), "perhaps all of it: the extra bytes follow the end of the compressed filter", healed)
         }
         FormatError::Coded { is_difference: true } => (
             None,
-            "all of it, if the bits are undamaged, which `truebloom apply` checks",
+            "all of it, if the bits are undamaged; `truebloom apply` checks this",
             format!("truebloom apply FILTER {}", for_shell(path)),
         ),
         FormatError::Version { .. } => {

@@ -32,8 +32,9 @@ pub(crate) struct Args {
     #[arg(value_name = "FILTER", required = true)]
     filters: Vec<PathBuf>,
 
-    /// Print metrics in the format of Prometheus: fill, rate and remaining items of filters; for
-    /// states of `dedup`, the lines kept and lost, and how often it has forgotten the older lines
+    /// Print metrics in the format of Prometheus. For filters, these include the share of set bits,
+    /// the rate, and how many more items fit. For states of `dedup`, they include the number of new
+    /// lines, an upper bound on the lines wrongly dropped, and how often lines were forgotten
     #[arg(long, conflicts_with_all = ["json", "csv"])]
     metrics: bool,
 
@@ -188,10 +189,10 @@ fn rate_now(filter: &AnyFilter<impl Counted>) -> Result<String, Failure> {
         return Ok(fpr_text(&now, 6));
     }
     let why = match filter {
-        AnyFilter::Scalable(_) => "because merged layers may have keys in common".to_owned(),
-        _ => format!("because the filter has the {} scheme", filter.scheme_id().name()),
+        AnyFilter::Scalable(_) => ", because merged layers may have keys in common".to_owned(),
+        _ => format!(" in the {} scheme", filter.scheme_id().name()),
     };
-    Ok(format!("at most {}; the fill alone does not determine the rate, {why}", rate_up(now.upper, 3)))
+    Ok(format!("at most {}; the fill alone does not determine the rate{why}", rate_up(now.upper, 3)))
 }
 
 /// Adds the share of all filters with the same number of items that are less full than this one.

@@ -8,18 +8,17 @@ use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use core::iter;
 
-/// Computes the difference that turns one file into another. The files must be two states of one
-/// filter; the later state may have more layers. The difference encodes which of the unset bits
-/// were set by the update. Its length is about the entropy of this information. The files may be
-/// compressed.
+/// Computes the difference that turns `old` into `new`. Both files must be states of the same
+/// filter. Each file may be compressed. If the filter grows, `new` may have more layers.
 ///
-/// In addition, the difference encodes which of the set bits were unset by the update. If the
-/// filter was cleared between the two states, the difference is large.
+/// The difference encodes which bits were set and which bits were cleared between the two states.
+/// Its length is about the entropy of these changes. If the filter was cleared in between, the
+/// difference is large.
 ///
 /// # Errors
-/// Returns an error if a file is truncated or damaged, or if the files differ in kind, seed, hasher
-/// or scheme. Returns an error if the files differ in probes or bits, except for a filter that
-/// grows.
+/// Returns an error if a file is truncated or damaged, or is being updated in place. Returns an
+/// error if the files differ in kind, scheme, hasher or seed. Unless the filter grows, returns an
+/// error if the files differ in bits or probes.
 pub fn difference(old: &[u8], new: &[u8]) -> Result<Vec<u8>, FormatError> {
     let (old, new) = (plain(old)?, plain(new)?);
     let ((old_header, old_payload), (new_header, new_payload)) = (split(&old)?, split(&new)?);
@@ -49,13 +48,13 @@ pub fn difference(old: &[u8], new: &[u8]) -> Result<Vec<u8>, FormatError> {
     Ok(envelope::seal(What::Difference, &body))
 }
 
-/// Computes the later file from the earlier one and the difference. This function is safe for
-/// damaged and malicious bytes. The memory needed is the expanded length of the earlier file, plus
-/// at most `3 * MOST_EXPANSION` times the length of the difference ([`MOST_EXPANSION`]).
+/// Computes the later file from the earlier file `old` and the difference. All bytes may be damaged
+/// or malicious. The memory needed is at most three times the expanded length of `old`, plus
+/// `2 * MOST_EXPANSION` times the length of the difference: see [`MOST_EXPANSION`].
 ///
 /// # Errors
-/// Returns an error if `old` or `difference` is damaged, or if `difference` is not a difference.
-/// Returns [`FormatError::WrongBase`] if `difference` was not made from `old`.
+/// Returns an error if `difference` is damaged, or is not a difference. Returns an error if `old`
+/// is damaged. Returns [`FormatError::WrongBase`] if `difference` was not made from `old`.
 pub fn apply(old: &[u8], difference: &[u8]) -> Result<Vec<u8>, FormatError> {
     let old = plain(old)?;
     let (old_header, old_payload) = split(&old)?;

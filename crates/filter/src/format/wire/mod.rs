@@ -1,17 +1,19 @@
-//! Compressed files and differences. The length of a compressed file is about the entropy of its
-//! bits, plus a thousandth of it, plus about 130 bytes. A compressed file of 13 KB or more is at
-//! most a percent longer than the entropy. A difference turns one state of a filter into another
-//! state.
+//! Compressed files and differences. A compressed filter is small, but cannot be queried. A
+//! difference turns an earlier state of a filter into a later state.
 //!
-//! A compressed filter is small, but cannot be queried. The m bits of a filter are like random bits
-//! with the same share of ones (the fill), so they can be described in `m H(fill)` bits, where H is
-//! the binary entropy. Compression saves nothing if the filter is half full. At a fill of 1%, it
-//! saves 11 of 12 bits. A compressed sparse filter is shorter than a half-full filter with the same
-//! rate, although it takes more memory (Mitzenmacher, *Compressed Bloom filters*, 2002). Two caches
-//! that share summaries exchange differences (Fan, Cao, Almeida and Broder, *Summary cache*, 2000).
+//! The fill of a filter is the share of its bits that are set. The set bits are at random places,
+//! so the entropy of m bits is about `m H(fill)`, where H is the binary entropy. The compressed
+//! file is longer than this entropy by at most about 0.1%, plus about 130 bytes. However, it is
+//! never shorter than the original file divided by [`MOST_EXPANSION`].
 //!
-//! These functions work on the bytes of files of any kind. All methods that open a file open a
-//! compressed file, too, except those that make views: compressed bits cannot be queried in place.
+//! Compression saves nothing if the filter is half full. At a fill of 1%, it saves about 92%. For
+//! the same rate, a sparse filter takes more memory than a half-full filter, but its compressed
+//! file is shorter (Mitzenmacher, *Compressed Bloom filters*, 2002). Differences are useful for web
+//! caches that send each other filters of their contents (Fan, Cao, Almeida and Broder, *Summary
+//! cache*, 2000).
+//!
+//! These functions work on the bytes of files of any kind. All methods that open a file also open
+//! compressed files, except the methods that make views.
 //!
 //! ```
 //! use truebloom::{BloomFilter, wire};
@@ -44,23 +46,24 @@ use crate::format::{FileHeader, HEADER_BYTES, check_length};
 use alloc::vec::Vec;
 use envelope::What;
 
-/// The largest ratio of the expanded length to the compressed length. A file that would compress
-/// further is padded with zeros. The memory for expanding a file is therefore proportional to its
-/// compressed length, as with gzip.
+/// The largest ratio of the expanded length to the compressed length. If a file could be compressed
+/// further, [`compress`] pads it with zeros. This limits the memory that a short malicious file can
+/// take. gzip has a similar limit.
 pub const MOST_EXPANSION: u64 = 1024;
 
-/// Returns true if the bytes begin like those of a compressed file or of a difference.
+/// Returns true if the bytes begin like a compressed file or a difference.
 #[must_use]
 pub fn is_coded(start: &[u8]) -> bool {
     is_compressed(start)
 }
 
 /// Compresses the bytes of a file of any kind. If `file` is already compressed, it is expanded and
-/// compressed again. The memory needed is the length of the result.
+/// compressed again. The memory needed is a small multiple of the length of the result. If `file`
+/// is already compressed, the expanded length is needed, too.
 ///
 /// # Errors
-/// Returns an error if the bytes are not exactly one file, or if their length differs from the
-/// length in the header.
+/// Returns an error if the bytes are not exactly one file, or if the header is damaged. If `file`
+/// is not compressed, damage after the header is not detected.
 pub fn compress(file: &[u8]) -> Result<Vec<u8>, FormatError> {
     if is_compressed(file) {
         return expand(file).and_then(|file| compress(&file));
@@ -76,13 +79,13 @@ pub fn compress(file: &[u8]) -> Result<Vec<u8>, FormatError> {
     Ok(envelope::seal(What::File, &body))
 }
 
-/// Expands a compressed file. A file that is not compressed is copied. This function is safe for
-/// damaged and malicious bytes: the memory needed is at most [`MOST_EXPANSION`] times the length of
-/// `bytes`.
+/// Expands a compressed file. A file that is not compressed is copied. The bytes may be damaged or
+/// malicious. The memory needed is at most [`MOST_EXPANSION`] times the length of `bytes`.
 ///
 /// # Errors
-/// Returns an error if the bytes are not exactly one file, if the file is damaged, or if the memory
-/// cannot be allocated.
+/// Returns an error if the bytes are not exactly one file, or are damaged. If the file is not
+/// compressed, damage after the header is not detected. Returns an error if the memory for the
+/// expanded file cannot be allocated.
 pub fn expand(bytes: &[u8]) -> Result<Vec<u8>, FormatError> {
     if !is_compressed(bytes) {
         let (header, payload) = split(bytes)?;
