@@ -192,9 +192,6 @@ impl From<truebloom_math::Error> for Failure {
                     }
                     name => name,
                 };
-                let expected = expected
-                    .replace("at most `bits`", "at most the number of bits")
-                    .replace("a multiple of probes (", "a multiple of the number of probes (");
                 Failure::new(grouped(&format!("{name} is {found}, but must be {expected}")))
             }
             truebloom_math::Error::LawTooCostly { .. } => Failure::new(
@@ -221,12 +218,11 @@ pub(crate) fn of_options(options: &[(&str, &'static str)]) -> impl Fn(truebloom_
 /// The options of a plan, by the names that the planner gives them.
 pub(crate) const PLANNED: [(&str, &str); 2] = [("items", "-n"), ("max_bits", "--max-memory")];
 
-/// The message for a name that is not in a list: "`triple` is not a known scheme".
+/// The message for a name that cannot be parsed: "`triple` is not a known scheme; choose one of
+/// ...".
 pub(crate) fn unknown_name(error: truebloom_math::Error) -> String {
     match error {
-        truebloom_math::Error::OutOfRange { name, found, expected } if expected.starts_with("one of") => {
-            format!("`{found}` is not a known {name}; choose {expected}")
-        }
+        truebloom_math::Error::OutOfRange { name, found, expected } => format!("`{found}` is not a known {name}; choose {expected}"),
         error => error.to_string(),
     }
 }

@@ -275,7 +275,10 @@ mod two_hashes {
         let rate = decimal("2%");
         for target in [slices.clone().rate(rate), slices.clone().items(100).rate(rate), slices.items(100)] {
             let error = Plan::new(&target).expect_err("slices of 1000/3 bits");
-            assert!(matches!(error, Error::OutOfRange { .. }) && error.to_string().contains("multiple of probes (3)"), "{error}");
+            assert!(
+                matches!(error, Error::OutOfRange { .. }) && error.to_string().contains("multiple of the number of probes (3)"),
+                "{error}"
+            );
         }
         let many = Target::new().scheme(SchemeId::Cube).mean().items(1_000).bits(12_000).probes(70).rate(rate);
         let error = Plan::new(&many).expect_err("too many probes");

@@ -326,7 +326,7 @@ fn nonsense_is_refused() {
     refused(target(5, "1%").probes(100_001), &["probes is 100001", "100000"]);
     refused(target(5, "1%").bits(0), &["bits is 0"]);
     refused(target(5, "1%").bits((1 << 62) + 1), &["bits is 4611686018427387905", "2^62"]);
-    refused(target(5, "1%").bits(5).probes(6).scheme(Variant::Classic.into()), &["probes is 6", "at most `bits` (5)"]);
+    refused(target(5, "1%").bits(5).probes(6).scheme(Variant::Classic.into()), &["probes is 6", "at most the number of bits (5)"]);
     for text in ["0", "1", "1.5", "-0.1", "100%", "1/0", "abc"] {
         let error = text.parse::<Rate>().expect_err("no rate");
         assert!(error.to_string().contains(text), "{error}");

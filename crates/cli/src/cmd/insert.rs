@@ -4,7 +4,7 @@ use crate::failure::{Failure, warn};
 use crate::filters;
 use crate::lock::Lock;
 use crate::records::{self, Extraction, Habit, KeysOf, Limits, RecordArgs, Records};
-use crate::report::{Report, count, plural};
+use crate::report::{Report, plural};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use truebloom::{AnyFilter, Filter};
@@ -92,12 +92,7 @@ fn report(args: &Args, filter: &AnyFilter, before: (u64, u64), records: &Records
     let mut report = Report::new("insert");
     let (offered, changed) = (filter.offered() - before.0, filter.changed() - before.1);
     report.field("filter", args.filter.display().to_string()).field("inserted", offered).field("new", changed);
-    let new = match (offered, changed) {
-        (1, 1) => "new to the filter".to_owned(),
-        (_, 0) => "none certainly new to the filter".to_owned(),
-        (all, new) if all == new => "all new to the filter".to_owned(),
-        _ => format!("at least {} new to the filter", count(changed)),
-    };
+    let new = super::certainly(offered, changed, "new to the filter");
     report.line("inserted", format!("{}, {new}", plural(offered, args.records.noun())));
     super::add_state(&mut report, filter)?;
     records.add_shortfall(&mut report);

@@ -35,6 +35,16 @@ use serde_json::{Value, json};
 use truebloom::{AnyFilter, Counted, ScalableFilter};
 use truebloom_math::Growth;
 
+/// A text like `at least 128 distinct`: how many of all records certainly are `what`.
+pub(crate) fn certainly(all: u64, certain: u64, what: &str) -> String {
+    match certain {
+        0 => format!("none certainly {what}"),
+        1 if all == 1 => what.to_owned(),
+        _ if certain == all => format!("all {what}"),
+        _ => format!("at least {} {what}", count(certain)),
+    }
+}
+
 /// A text like `130 lines, at least 128 distinct (2 are repeats, or set no new bit)`.
 pub(crate) fn distinct(offered: u64, changed: u64, noun: &str) -> String {
     if offered == 0 {
@@ -49,8 +59,7 @@ pub(crate) fn distinct(offered: u64, changed: u64, noun: &str) -> String {
     let offered_text = plural(offered, noun);
     match (offered, rest) {
         (1, 0) => offered_text,
-        (_, 0) => format!("{offered_text}, all distinct"),
-        _ => format!("{offered_text}, at least {} distinct{why}", count(changed)),
+        _ => format!("{offered_text}, {}{why}", certainly(offered, changed, "distinct")),
     }
 }
 

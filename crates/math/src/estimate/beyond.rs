@@ -79,7 +79,7 @@ impl Ground<'_> {
         check_bits(self.bits())?;
         check_probes(probes)?;
         if self.ones() > self.bits() {
-            return out_of_range("ones", self.ones(), format!("at most `bits` ({})", self.bits()));
+            return out_of_range("ones", self.ones(), format!("at most the number of bits ({})", self.bits()));
         }
         match self {
             Ground::Unsliced { variant, bits, ones } => check(*variant, *bits, probes, *ones),

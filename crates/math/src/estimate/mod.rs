@@ -81,10 +81,14 @@ fn check(variant: Variant, bits: u64, probes: u32, ones: u64) -> Result<()> {
         return out_of_range("variant", variant, "standard or classic: a partitioned filter has a number of set bits for each slice");
     }
     if ones > bits {
-        return out_of_range("ones", ones, format!("at most `bits` ({bits})"));
+        return out_of_range("ones", ones, format!("at most the number of bits ({bits})"));
     }
     if variant == Variant::Classic && ones > 0 && ones < u64::from(probes) {
-        return out_of_range("ones", ones, format!("0, or at least probes ({probes}): every item of a classic filter sets that many bits"));
+        return out_of_range(
+            "ones",
+            ones,
+            format!("0, or at least the number of probes ({probes}): every item of a classic filter sets that many bits"),
+        );
     }
     Ok(())
 }

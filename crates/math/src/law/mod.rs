@@ -285,7 +285,7 @@ impl Variant {
         check_bits(bits)?;
         check_probes(probes)?;
         if probes > self.max_probes(bits) {
-            return out_of_range("probes", probes, format!("at most `bits` ({bits}) for a {self} filter"));
+            return out_of_range("probes", probes, format!("at most the number of bits ({bits}) for a {self} filter"));
         }
         Ok(())
     }

@@ -208,7 +208,7 @@ impl SchemeId {
         }
         let slices = u64::from(probes.max(1));
         if !bits.is_multiple_of(slices) {
-            return out_of_range("bits", bits, format!("a multiple of probes ({probes}), so that all slices are equal"));
+            return out_of_range("bits", bits, format!("a multiple of the number of probes ({probes}), so that all slices are equal"));
         }
         Ok(Box::new(PartitionDouble::new(bits / slices, probes)?))
     }

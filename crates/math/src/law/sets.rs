@@ -145,7 +145,7 @@ fn check_counts(bits: u64, ones_a: u64, ones_b: u64, ones_union: u64) -> Result<
     check_bits(bits)?;
     for (name, ones) in [("ones_a", ones_a), ("ones_b", ones_b)] {
         if ones > bits {
-            return out_of_range(name, ones, format!("at most `bits` ({bits})"));
+            return out_of_range(name, ones, format!("at most the number of bits ({bits})"));
         }
     }
     let (least, most) = (ones_a.max(ones_b), bits.min(ones_a + ones_b));
@@ -159,7 +159,7 @@ fn check_counts(bits: u64, ones_a: u64, ones_b: u64, ones_union: u64) -> Result<
 fn estimate(variant: Variant, bits: u64, probes: u32, ones: u64) -> Result<Option<f64>> {
     let k = u64::from(probes);
     if variant == Variant::Partitioned && !bits.is_multiple_of(k) {
-        return out_of_range("bits", bits, format!("a multiple of probes ({probes}), so that all slices are equal"));
+        return out_of_range("bits", bits, format!("a multiple of the number of probes ({probes}), so that all slices are equal"));
     }
     if ones == 0 {
         return Ok(Some(0.0));

@@ -67,7 +67,7 @@ impl Law for Standard {
 pub(super) fn single_count(ones: &[u64], bits: u64) -> Result<u64> {
     match ones {
         [ones] if *ones <= bits => Ok(*ones),
-        [ones] => out_of_range("ones", ones, format!("at most `bits` ({bits})")),
+        [ones] => out_of_range("ones", ones, format!("at most the number of bits ({bits})")),
         _ => out_of_range("ones", format!("a list of {} counts", ones.len()), "one count for the whole filter"),
     }
 }

@@ -115,10 +115,10 @@ impl Design {
         check_bits(bits)?;
         check_probes(probes)?;
         if sigma >= bits {
-            return out_of_range("sigma", sigma, format!("at most `bits` - 1 ({}): above that, the filter is never recycled", bits - 1));
+            return out_of_range("sigma", sigma, format!("below the number of bits ({bits}): otherwise, the filter is never recycled"));
         }
         if !mode.colliding && u64::from(probes) > bits {
-            return out_of_range("probes", probes, format!("at most `bits` ({bits}), because the probes are distinct"));
+            return out_of_range("probes", probes, format!("at most the number of bits ({bits}), because the probes are distinct"));
         }
         if mode.retaining && mode.has_two_phases() {
             return out_of_range(
