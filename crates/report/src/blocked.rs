@@ -25,17 +25,18 @@ impl Alternative {
         Some(Alternative { bits_ratio, is_worth_it: bits_ratio <= WORTH_TIMES, plan })
     }
     /// Returns what the filter loses if the number of bits is given, so that it cannot have more:
-    /// `3.35% fewer items`, or, with given items, `1.451 times the rate`. Returns `None` if the
-    /// number of bits is not given.
+    /// `3.35% fewer items`, or, with given items, `1.451 times the standard filter's rate`. Returns
+    /// `None` if the number of bits is not given.
     #[must_use]
     pub fn loss(&self, target: &Target, standard: &Plan) -> Option<String> {
         target.bits?;
         if self.plan.items < standard.items {
-            let share = self.plan.items as f64 / standard.items as f64;
-            return Some(format!("{:.2}% fewer items", 100.0 * (1.0 - share)));
+            let lost = standard.items - self.plan.items;
+            // Rounded to significant digits, a small loss is not printed as 0.
+            return Some(format!("{}% fewer items", rate(100.0 * lost as f64 / standard.items as f64, 3)));
         }
         // The rates themselves may be too small for a quotient.
         let times = rate((self.plan.fpr.ln_upper - standard.fpr.ln_upper).exp(), 4);
-        Some(if times == "1" { "the same rate".to_owned() } else { format!("{times} times the rate") })
+        Some(if times == "1" { "the same rate".to_owned() } else { format!("{times} times the standard filter's rate") })
     }
 }
