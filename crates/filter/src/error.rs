@@ -558,7 +558,10 @@ impl fmt::Display for FormatError {
             FormatError::Version { expected, found } => {
                 write!(f, "the file has format version {found}, but this program reads {expected}; use a newer truebloom")
             }
-            FormatError::Truncated { expected, found } => write!(f, "the file is cut off: {found} bytes of {expected}; copy it again"),
+            FormatError::Truncated { expected, found } => {
+                let plural = if *found == 1 { "" } else { "s" };
+                write!(f, "the file is cut off: {found} byte{plural} of {expected}; copy it again")
+            }
             FormatError::TooLong { expected, found } => {
                 write!(f, "the file has {found} bytes, but its contents end after {expected}; copy it again")
             }

@@ -274,7 +274,7 @@ fn rounded_up(rate: f64) -> String {
 }
 
 fn size(bits: Option<u64>) -> String {
-    bits.map_or("more than 2^62 bits".to_owned(), |bits| format!("{bits} bits ({} bytes)", bits.div_ceil(8)))
+    bits.map_or("more than 2^62 bits".to_owned(), |bits| format!("{} ({})", plural(bits, "bit"), plural(bits.div_ceil(8), "byte")))
 }
 
 fn plural(number: u64, what: &str) -> String {

@@ -31,8 +31,9 @@ impl Alternative {
     pub fn loss(&self, target: &Target, standard: &Plan) -> Option<String> {
         target.bits?;
         if self.plan.items < standard.items {
-            let share = self.plan.items as f64 / standard.items as f64;
-            return Some(format!("{:.2}% fewer items", 100.0 * (1.0 - share)));
+            let lost = standard.items - self.plan.items;
+            // Rounded to significant digits, a small loss is not printed as 0.
+            return Some(format!("{}% fewer items", rate(100.0 * lost as f64 / standard.items as f64, 3)));
         }
         // The rates themselves may be too small for a quotient.
         let times = rate((self.plan.fpr.ln_upper - standard.fpr.ln_upper).exp(), 4);

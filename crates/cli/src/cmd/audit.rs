@@ -4,7 +4,7 @@ use crate::args::{bits as parse_bits, count as parse_count, probes as parse_prob
 use crate::failure::Failure;
 use crate::plots::{self, Given, PlotArgs};
 use crate::progress::Waiting;
-use crate::report::{Format, Report, count, fpr as fpr_text, fpr_value, plural, rate as rate_text};
+use crate::report::{Format, FormatArgs, Report, count, fpr as fpr_text, fpr_value, plural, rate as rate_text};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::process::ExitCode;
@@ -39,7 +39,7 @@ pub(crate) struct Args {
     library: Option<&'static Profile>,
 
     /// Compare all libraries in one table
-    #[arg(long, conflicts_with_all = ["library", "bits", "probes"])]
+    #[arg(long, conflicts_with_all = ["library", "bits", "probes", "csv"])]
     table: bool,
 
     /// Number of distinct items in the filter
@@ -75,9 +75,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     plot: PlotArgs,
 
-    /// Print one JSON object
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    format: FormatArgs,
 }
 
 /// Collects what is known about one library, from formulas, and from a simulation if one was
@@ -132,8 +131,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     match args.library {
         Some(profile) => {
             let finding = finding(profile, args)?;
-            let format = if args.json { Format::Json } else { Format::Text };
-            args.plot.finish(report(&finding, args), format, || Ok(finding.chart(args.rate)))
+            args.plot.finish(report(&finding, args), args.format.format(), || Ok(finding.chart(args.rate)))
         }
         None => print_table(args).map(|()| ExitCode::SUCCESS),
     }
@@ -195,7 +193,7 @@ fn print_table(args: &Args) -> Result<(), Failure> {
         let refused: Vec<&str> = findings.iter().filter(|(_, finding)| finding.is_err()).map(|(profile, _)| profile.name).collect();
         Ok(plots::libraries(&given, &refused, args.items, args.rate.map(|rate| rate.to_f64())))
     });
-    if args.json {
+    if args.format.format() == Format::Json {
         let rows: Vec<Value> = findings
             .iter()
             .map(|(profile, finding)| match finding {

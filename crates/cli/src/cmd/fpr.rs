@@ -3,7 +3,7 @@
 use crate::args::{bits, count, needs};
 use crate::failure::{Failure, unknown_name};
 use crate::plots::{self, PlotArgs};
-use crate::report::{Format, Report, fpr as fpr_text, fpr_value, plural, power, rate};
+use crate::report::{FormatArgs, Report, fpr as fpr_text, fpr_value, plural, power, rate};
 use serde_json::{Map, Value};
 use std::process::ExitCode;
 use truebloom_math::SchemeId;
@@ -69,9 +69,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     plot: PlotArgs,
 
-    /// Print one JSON object
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    format: FormatArgs,
 }
 
 impl Args {
@@ -142,9 +141,8 @@ const FEW_POINTS: u32 = 16;
 
 /// Prints the report, and draws the rate as a function of the number of probes.
 fn finish(report: Report, args: &Args) -> Result<ExitCode, Failure> {
-    let format = if args.json { Format::Json } else { Format::Text };
     let (bits, items) = (args.bits(), args.items.unwrap_or_default());
-    args.plot.finish(report, format, || {
+    args.plot.finish(report, args.format.format(), || {
         let chart = truebloom_math::as_one_call(|| match (args.layout.as_str(), args.scheme) {
             ("blocked", _) => plots::by_probes(("blocked", POINTS), bits, items, args.probes, |probes| {
                 Ok(Box::new(Blocked::new(bits, BLOCK_BITS, InBlock::Independent, probes)?))

@@ -16,11 +16,11 @@ use truebloom_math::certificate::{Certificate, Claim, Smallest};
 use truebloom_math::{Layout, Plan, SchemeId, Target, as_one_call};
 
 const EXAMPLES: &str = "\
-Give two of -n, -p and -m; truebloom computes the third:
+Give two of -n, -p and -m; truebloom computes the third, and the number of probes. Give all three to see whether a filter of this size keeps the rate:
   truebloom plan -n 10M -p 0.1%                  the fewest bits for a rate
   truebloom plan --bits 64MiB -p 1e-6            the most items that fit
   truebloom plan -n 10M --memory 16MiB           the lowest rate of this size
-  truebloom plan -n 10M --bits-per-item 10       the same
+  truebloom plan -n 10M --bits-per-item 10       the same, with the size per item
   truebloom plan -n 10M -p 1% --layout blocked   one cache line per lookup
   truebloom plan -n 1G -p 1% --max-memory 2GiB    refuse a larger filter
   truebloom plan -n 1000 -p 1% --plot plan.svg   also draw the rate for up to 2000 items

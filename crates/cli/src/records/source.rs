@@ -316,7 +316,7 @@ impl<R: BufRead> Zstd<R> {
         self.inside = false;
         let said = self.decoder.content_size();
         if (self.is_sized || said != 0) && said != self.unpacked {
-            let message = format!("a frame declares {said} bytes, but holds {}", self.unpacked);
+            let message = format!("a frame declares {}, but holds {}", report::plural(said, "byte"), report::count(self.unpacked));
             return Err(io::Error::new(DAMAGED, message));
         }
         match (self.decoder.get_checksum_from_data(), self.decoder.get_calculated_checksum()) {

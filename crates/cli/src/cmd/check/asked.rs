@@ -1,7 +1,7 @@
 //! The filters and states that are queried, and how their answers are combined.
 
 use super::Args;
-use super::queried::{Found, Queried};
+use super::queried::{Queried, RateNow};
 use crate::failure::Failure;
 use crate::filters;
 use crate::records::{Answers, Batch, Extraction, is_filter};
@@ -123,10 +123,10 @@ impl Asked {
     /// the bits currently set, and whether this bound is the exact rate. The function reads all
     /// bits of the filters once.
     pub(super) fn rate(&self) -> Result<(f64, bool), Failure> {
-        let rates = self.filters.iter().map(|(path, filter)| filter.rate(path)).collect::<Result<Vec<Found>, _>>()?;
+        let rates = self.filters.iter().map(|(path, filter)| filter.rate(path)).collect::<Result<Vec<RateNow>, _>>()?;
         let most = rates.iter().map(|rate| rate.upper);
         Ok(match rates.as_slice() {
-            [Found { value, is_exact: true, .. }] => (*value, true),
+            [RateNow { value, is_exact: true, .. }] => (*value, true),
             // A key that one filter holds may be found in the other filters by chance.
             _ if self.together == Some(Together::All) => (most.fold(0.0, f64::max), false),
             _ => (most.sum::<f64>().min(1.0), false),

@@ -11,7 +11,7 @@ use truebloom::{FileError, KeyHash, PortableHasher};
 pub(super) type Queried = Opened<Viewed>;
 
 /// The present rate at which keys that were not inserted are found.
-pub(super) struct Found {
+pub(super) struct RateNow {
     pub(super) value: f64,
     pub(super) upper: f64,
     /// Whether the value is exact, and not only a bound.
@@ -39,14 +39,14 @@ impl Opened<Viewed> {
     }
 
     /// The present rate; this reads all bits of a filter once.
-    pub(super) fn rate(&self, path: &Path) -> Result<Found, FileError> {
+    pub(super) fn rate(&self, path: &Path) -> Result<RateNow, FileError> {
         Ok(match self {
             Opened::Filter(filter) => {
                 let looked: Looked = held::look_closer(path, filter)?;
                 let now = looked.fpr();
-                Found { value: now.value, upper: now.upper, is_exact: looked.fill_tells_rate() }
+                RateNow { value: now.value, upper: now.upper, is_exact: looked.fill_tells_rate() }
             }
-            Opened::State(state) => Found { value: state.fpr(), upper: state.fpr(), is_exact: true },
+            Opened::State(state) => RateNow { value: state.fpr(), upper: state.fpr(), is_exact: true },
         })
     }
 }

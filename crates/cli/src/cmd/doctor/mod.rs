@@ -6,7 +6,7 @@ mod heal;
 
 use crate::failure::Failure;
 use crate::held::Held;
-use crate::report::{FormatArgs, Report, count};
+use crate::report::{FormatArgs, Report, plural};
 use diagnosis::Diagnosis;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -82,7 +82,7 @@ fn report(path: &Path, found: Result<FileKind, Diagnosis>) -> Result<Report, Fai
     file.take(FileHeader::BYTES).read_to_end(&mut start).map_err(fail)?;
     let mut report = Report::new("doctor");
     report.field("file", path.display().to_string()).field("bytes", bytes).field("healthy", found.is_ok());
-    report.line("file", format!("{}, {} bytes", path.display(), count(bytes)));
+    report.line("file", format!("{}, {}", path.display(), plural(bytes, "byte")));
     let diagnosis = match found {
         Err(diagnosis) => diagnosis,
         Ok(kind) => {
@@ -113,5 +113,6 @@ fn add_parameters(report: &mut Report, header: Option<&FileHeader>) {
     let Some(of) = header else { return };
     let (bits, probes, seed, offered) = (of.bits(), of.probes(), of.seed(), of.offered());
     report.field("bits", bits).field("probes", probes).field("seed", seed.to_string()).field("offered", offered);
-    report.line("header", format!("{} bits, {probes} probes, seed {seed}, {} keys offered", count(bits), count(offered)));
+    let [bits, probes, keys] = [(bits, "bit"), (probes.into(), "probe"), (offered, "key")].map(|(number, what)| plural(number, what));
+    report.line("header", format!("{bits}, {probes}, seed {seed}, {keys} inserted"));
 }
