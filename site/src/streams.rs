@@ -5,11 +5,12 @@ use crate::lines;
 use crate::question::{Question, sentence};
 use crate::words::{Table, at_most, card, choice, more, one_in, share};
 use crate::{drawn, size::fpr};
+use std::time::Duration;
 use truebloom_math::recycling::{Design, Mode, SizedDesign, blocked_capacity, blocked_min_bits, min_bits};
 use truebloom_math::{BLOCK_BITS, Error, Layout, Rate, Variant};
 use truebloom_plot::{Axis, Chart, Mark, Series};
 use truebloom_report::charts::RATE;
-use truebloom_report::designs::{Designs, FORGET, Usual, held, held_in_words, items_in, remembered};
+use truebloom_report::designs::{Designs, FORGET, Usual, held, held_in_words, remembered, remembered_for};
 use truebloom_report::read::{self, Span};
 use truebloom_report::show::{bytes, count, plural, rate as number, significant};
 
@@ -46,7 +47,7 @@ fn asked(question: &mut Question<'_>) -> Result<Asked, Json> {
         _ => None,
     };
     let gap = match span {
-        Some(Span::Time(time)) => time_in_items(question, time.as_secs_f64(), arrival),
+        Some(Span::Time(time)) => time_in_items(question, time, arrival),
         Some(Span::Items(items)) => remembered(items).map_err(|error| question.wrong("remember", error)).ok(),
         None => None,
     };
@@ -89,7 +90,7 @@ fn asked(question: &mut Question<'_>) -> Result<Asked, Json> {
 
 /// The number of new items that come in a time. If a field is missing for this, a message appears
 /// beside it.
-fn time_in_items(question: &mut Question<'_>, seconds: f64, arrival: Option<f64>) -> Option<u64> {
+fn time_in_items(question: &mut Question<'_>, time: Duration, arrival: Option<f64>) -> Option<u64> {
     let Some(arrival) = arrival else {
         // A field that cannot be read has its own message.
         if !question.has("arrival") {
@@ -101,7 +102,7 @@ fn time_in_items(question: &mut Question<'_>, seconds: f64, arrival: Option<f64>
         }
         return None;
     };
-    remembered(items_in(seconds, arrival)).map_err(|error| question.wrong("remember", error)).ok()
+    remembered_for(time, arrival).map_err(|error| question.wrong("remember", error)).ok()
 }
 
 fn designs(asked: &Asked) -> Result<Designs, Error> {

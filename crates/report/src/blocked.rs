@@ -3,7 +3,8 @@
 use crate::show::rate;
 use truebloom_math::{Layout, Plan, Target, WORTH_TIMES};
 
-/// The blocked filter for the same target as a standard plan, and how many more bits it needs.
+/// The blocked filter for the same target as a standard plan, and how many more bits it needs. All
+/// comparisons are of promised rates ([`Plan::promised`]).
 #[derive(Clone, Debug)]
 pub struct Alternative {
     /// The plan.
@@ -24,6 +25,7 @@ impl Alternative {
         let bits_ratio = plan.bits_ratio(standard)?;
         Some(Alternative { bits_ratio, is_worth_it: bits_ratio <= WORTH_TIMES, plan })
     }
+
     /// Returns what the filter loses if the number of bits is given, so that it cannot have more:
     /// `3.35% fewer items`, or, with given items, `1.451 times the rate of a standard filter`.
     /// Returns `None` if the number of bits is not given.
@@ -35,8 +37,27 @@ impl Alternative {
             // Rounded to significant digits, a small loss is not printed as 0.
             return Some(format!("{}% fewer items", rate(100.0 * lost as f64 / standard.items as f64, 3)));
         }
-        // The rates themselves may be too small for a quotient.
-        let times = rate((self.plan.fpr.ln_upper - standard.fpr.ln_upper).exp(), 4);
+        let times = rate(self.plan.promised() / standard.promised(), 4);
         Some(if times == "1" { "the same rate".to_owned() } else { format!("{times} times the rate of a standard filter") })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The rates of one filter and the average rates have different ratios. The loss is that of the
+    /// promised rates.
+    #[test]
+    fn a_loss_compares_promised_rates() {
+        for target in [Target::new(), Target::new().mean()] {
+            let target = target.items(1_000).bits(1 << 14);
+            let standard = Plan::new(&target).expect("a plan");
+            let blocked = Alternative::of(&target, &standard).expect("a blocked plan");
+            let times = blocked.plan.promised() / standard.promised();
+            let of_means = blocked.plan.fpr.upper / standard.fpr.upper;
+            assert_eq!((times / of_means - 1.0).abs() > 0.1, standard.guarantee.is_some(), "{times} {of_means}");
+            assert_eq!(blocked.loss(&target, &standard), Some(format!("{} times the rate of a standard filter", rate(times, 4))));
+        }
     }
 }

@@ -2,6 +2,7 @@
 //! the usual design, which is chosen without a model of recycling.
 
 use crate::show::{plural, significant};
+use std::time::Duration;
 use truebloom_math::recycling::{
     BlockedSized, Mode, SizedDesign, blocked_capacity, blocked_min_bits, capacity, min_bits, remember, usual_capacity, usual_min_bits,
     worst_capacity, worst_min_bits, worst_remember,
@@ -154,13 +155,6 @@ fn least_rate(error: &Error) -> f64 {
     if let Error::EqualHashes { least, .. } = error { *least } else { f64::INFINITY }
 }
 
-/// Returns the number of new items that come in this time, rounded up. If the product exceeds a
-/// whole number only because of rounding errors, it is rounded to this number.
-#[must_use]
-pub fn items_in(seconds: f64, per_second: f64) -> u64 {
-    (seconds * per_second * (1.0 - 4.0 * f64::EPSILON)).ceil() as u64
-}
-
 /// The largest number of new items for which a design can be required to remember an item.
 const MOST_REMEMBERED: u64 = 1_000_000_000_000_000;
 
@@ -176,6 +170,17 @@ pub fn remembered(items: u64) -> core::result::Result<u64, String> {
         1..=MOST_REMEMBERED => Ok(items),
         _ => Err(format!("{} cannot be remembered; choose a number from 1 to 10^15", plural(items, "item"))),
     }
+}
+
+/// Checks a time for which to remember an item, and returns the number of new items that come in
+/// this time, rounded up.
+///
+/// # Errors
+/// Fails as [`remembered`] does.
+pub fn remembered_for(time: Duration, per_second: f64) -> core::result::Result<u64, String> {
+    // If the product exceeds a whole number only because of rounding errors, it is rounded to this
+    // number.
+    remembered((time.as_secs_f64() * per_second * (1.0 - 4.0 * f64::EPSILON)).ceil() as u64)
 }
 
 /// The largest number of items per cycle that a search considers.
@@ -273,7 +278,8 @@ mod tests {
             (1.0, 3.000_001, 4),
             (604_800.0, 1e9, 604_800_000_000_000),
         ] {
-            assert_eq!(items_in(seconds, per_second), items, "{seconds} s of {per_second}");
+            let time = Duration::from_secs_f64(seconds);
+            assert_eq!(remembered_for(time, per_second), Ok(items), "{seconds} s of {per_second}");
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::certificate;
 use crate::failure::{Failure, PLANNED, of_options, warn};
 use crate::filters::{self, Alternative};
 use crate::plots::{self, PlotArgs};
-use crate::report::{Format, FormatArgs, Report, bytes, certainty, fpr_value, plural, proven, rate, rate_value, size};
+use crate::report::{Format, FormatArgs, Report, bytes, certainty, fpr_value, plural, proven, rate, rate_up, rate_value, size};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -331,7 +331,7 @@ fn add_blocked(report: &mut Report, standard: &Plan, blocked: Option<&Alternativ
     }
     // With given items, what is lost is a part of the rate.
     if plan.rate.is_none() || loss.is_some() && plan.items == standard.items {
-        parts.push(format!("rate at most {}", proven(&plan.fpr, None)));
+        parts.push(format!("rate at most {}", rate_up(plan.promised(), 6)));
     }
     let costs = loss.unwrap_or_else(|| format!("{} bits", more_bits(100.0 * (bits_ratio - 1.0), 2)));
     report.line("blocked", format!("{}: {costs}, one cache line per lookup", parts.join(", ")));

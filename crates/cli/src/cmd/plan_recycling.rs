@@ -8,7 +8,7 @@ use crate::report::{self, CONFIDENCE, Report, count, fpr_value, plural, proven, 
 use serde_json::{Map, Value, json};
 use truebloom_math::Rate;
 use truebloom_math::recycling::{BlockedSized, Bracket, Design, SizedDesign};
-use truebloom_report::designs::{Designs, FORGET, Usual, blocked_held, held, held_in_words, items_in, remembered};
+use truebloom_report::designs::{Designs, FORGET, Usual, blocked_held, held, held_in_words, remembered, remembered_for};
 use truebloom_report::read::{self, Span};
 
 #[derive(clap::Args)]
@@ -83,14 +83,14 @@ impl Options {
         let wrong = |what: String| Failure::new(format!("--remember: {what}"));
         let span = read::span(text, "new items").map_err(wrong)?;
         let items = match (span, self.arrival) {
-            (Span::Items(items), None) => items,
-            (Span::Time(time), Some(rate)) => items_in(time.as_secs_f64(), rate),
+            (Span::Items(items), None) => remembered(items),
+            (Span::Time(time), Some(rate)) => remembered_for(time, rate),
             (Span::Time(_), None) => return Err(wrong(format!("`{text}` is a time; add --arrival (new items per second)"))),
             (Span::Items(_), Some(_)) => {
                 return Err(wrong(format!("with --arrival, give a time, such as 1h; to remember {text} items, leave --arrival out")));
             }
         };
-        remembered(items).map(Some).map_err(wrong)
+        items.map(Some).map_err(wrong)
     }
 }
 
