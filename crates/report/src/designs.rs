@@ -231,10 +231,11 @@ mod tests {
     /// when it is asked for.
     #[test]
     fn the_rate_that_a_refusal_names_is_accepted() {
+        type Ask<'a> = &'a dyn Fn(&Rate) -> Result<Designs>;
         let rate = |text: &str| -> Rate { text.parse().expect("a rate") };
         let mut refusals = 0;
         for (text, gap) in ["1e-30", "1e-32", "1e-33", "1e-34"].into_iter().flat_map(|text| [1_000, 1_000_000].map(|gap| (text, gap))) {
-            let asks: [&dyn Fn(&Rate) -> Result<Designs>; 3] = [
+            let asks: [Ask<'_>; 3] = [
                 &|rate| Designs::of_gap(gap, FORGET, rate, Layout::Spread),
                 &|rate| Designs::of_items(gap, rate, Layout::Spread),
                 &|rate| Designs::of_bits(128 * gap, rate, Layout::Spread),
