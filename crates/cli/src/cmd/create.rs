@@ -293,6 +293,9 @@ fn report(args: &Args, filter: &AnyFilter, made: &Made, records: Option<&Records
             filter.capacity().map_or("; grows".to_owned(), |items| format!("; planned for {}", count(items)))
         ),
     );
+    if records.is_some() {
+        args.records.add_header(&mut report);
+    }
     let now_text = if filter.fill_tells_rate() { fpr_text(&now, 4) } else { format!("at most {}", rate_up(now.upper, 3)) };
     if let Some(asked) = filter.rate() {
         report.line("asked", asked.to_string());

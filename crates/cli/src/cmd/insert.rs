@@ -84,16 +84,18 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         warn(filters::over_capacity(&filter));
     }
     filters::save(&filter, &lock)?;
-    report(args, &filter, before, &records)?.print(args.json)?;
+    report(args, &record_args, &filter, before, &records)?.print(args.json)?;
     Ok(records.told_shortfall(&args.filter))
 }
 
-fn report(args: &Args, filter: &AnyFilter, before: (u64, u64), records: &Records) -> Result<Report, Failure> {
+/// Reports what was inserted. `keys` says how the keys were read: as given, or as the filter says.
+fn report(args: &Args, keys: &RecordArgs, filter: &AnyFilter, before: (u64, u64), records: &Records) -> Result<Report, Failure> {
     let mut report = Report::new("insert");
     let (offered, changed) = (filter.offered() - before.0, filter.changed() - before.1);
     report.field("filter", args.filter.display().to_string()).field("inserted", offered).field("new", changed);
     let new = super::certainly(offered, changed, "new to the filter");
-    report.line("inserted", format!("{}, {new}", plural(offered, args.records.noun())));
+    report.line("inserted", format!("{}, {new}", plural(offered, keys.noun())));
+    keys.add_header(&mut report);
     super::add_state(&mut report, filter)?;
     records.add_shortfall(&mut report);
     Ok(report)

@@ -7,6 +7,7 @@ use super::split::{Ends, Split};
 use super::splitter::Splitter;
 use crate::args::{bytes, count};
 use crate::failure::Failure;
+use crate::report::Report;
 use std::borrow::Cow;
 
 /// The smallest and the largest value of `--max-record`. The largest value keeps offsets within 32
@@ -148,6 +149,13 @@ impl RecordArgs {
     /// Whether records are CSV; an option that names a column implies this.
     pub(super) fn is_csv(&self) -> bool {
         self.csv || self.column.is_some()
+    }
+
+    /// Adds a line that says that the first record was not a key, if it names the columns.
+    pub(crate) fn add_header(&self, report: &mut Report) {
+        if self.is_csv() && !self.no_header {
+            report.line("header", "the first record of each input names the columns, and is not a key; with --no-header, it is one");
+        }
     }
 
     fn ends(&self) -> Result<Ends, Failure> {
