@@ -33,8 +33,8 @@ const TOO_SOON: f64 = 1e-6;
 #[derive(clap::Args, Clone)]
 #[command(next_help_heading = "Memory")]
 pub(super) struct Sizing {
-    /// Number of distinct lines that fit before anything is forgotten, in all but one run in a
-    /// million (not proven with --layout blocked); with --remember and a time, the number of
+    /// Number of distinct lines that fit before anything is forgotten, with a probability of at
+    /// least 99.9999% (not proven with --layout blocked); with --remember and a time, the number of
     /// distinct lines that come in this time. If -n, --memory and --remember are absent, the lines
     /// of named files are counted
     #[arg(short = 'n', long, value_name = "N", value_parser = args::items, allow_hyphen_values = true)]
