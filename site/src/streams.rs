@@ -278,11 +278,11 @@ fn in_lines<'a>(asked: &Asked, main: &'a SizedDesign) -> lines::Stream<'a> {
     let command = match (asked.goal, asked.seconds) {
         (Goal::Memory(bits), _) => (format!("--memory {}", lines::memory(bits)), ""),
         (Goal::Items(items), _) => {
-            (format!("-n {}", lines::short(items)), " It takes a little more memory, to hold all of these in all but one run in a million.")
+            (format!("-n {}", lines::short(items)), " It takes a little more memory, to hold all of these with a probability of at least 99.9999%.")
         }
         (Goal::Remember(gap), None) => (
             format!("--remember {}", lines::short(gap)),
-            " It takes a little more memory, to forget none sooner in all but one phase in a million.",
+            " It takes a little more memory, so that in each phase, the probability of forgetting one sooner is at most one in a million.",
         ),
         (Goal::Remember(gap), Some(seconds)) => (
             format!("--remember {} -n {}", in_command(seconds), lines::short(gap)),

@@ -360,7 +360,7 @@ fn add_one_run(report: &mut Report, run: &OneRun, is_planned: bool) {
     let of = plural(run.items, "new item");
     let how = if is_planned && run.by_worst { ", computed from the worst rate" } else { "" };
     let sure = 100.0 * CONFIDENCE;
-    report.line("", format!("in one run, at most {dropped} of {of} are wrongly dropped: a share of {share} ({sure}% confidence{how})"));
+    report.line("", format!("a run of {of} wrongly drops at most {dropped} of them, a share of {share} ({sure}% confidence{how})"));
 }
 
 /// Adds the average number of items that a filter holds when it is emptied, if this number is
@@ -372,7 +372,10 @@ fn add_held(report: &mut Report, held: f64) {
 }
 
 fn gained(gain: Option<f64>) -> String {
-    gain.map_or(String::new(), |gain| format!("; {} times as many items per bit as the usual design", significant(gain, 3)))
+    gain.map_or(String::new(), |gain| {
+        let than_usual = if gain < 1.0 { "fewer" } else { "more" };
+        format!("; {}% {than_usual} items per bit than the usual design", significant(100.0 * (gain - 1.0).abs(), 3))
+    })
 }
 
 fn add_forgotten(report: &mut Report, gap: Option<u64>, forgotten: Option<f64>) {

@@ -33,8 +33,8 @@ impl Extraction {
     pub(crate) fn told(label: Option<&str>) -> Option<String> {
         match Extraction::of_state(label) {
             (Some(keys), false) => Some(keys.options()),
-            (Some(keys), true) => Some(format!("{}, with second occurrences", keys.options())),
-            (None, true) => Some("how they were read is not stored; second occurrences are also stored".to_owned()),
+            (Some(keys), true) => Some(format!("{}; second occurrences are stored, too", keys.options())),
+            (None, true) => Some("how they were read is not stored, but second occurrences are".to_owned()),
             (None, false) => label.map(str::to_owned),
         }
     }

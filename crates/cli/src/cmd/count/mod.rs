@@ -21,7 +21,7 @@ Examples:
   truebloom count words.txt                            the 20 most frequent lines
   truebloom count -k 5 -d ' ' -f 1 log                 the 5 most frequent values of a field
   truebloom count --above 0.1% log                     each line that is at least 0.1% of all lines
-  tail -F log | truebloom count --every 10s            again every ten seconds
+  tail -F log | truebloom count --every 10s            print the list every ten seconds
   truebloom count --save new.tbc --seed 7 log          a sketch, to query and merge later
   truebloom count query monday.tbc apple pear          the counts of two keys
   truebloom count merge week.tbc monday.tbc tuesday.tbc

@@ -249,8 +249,8 @@ pub(super) fn add_distinct(report: &mut Report, filter: &Filter, second: bool) -
     let (stats, lost) = (filter.stats(), filter.wrong_drops(CONFIDENCE)?);
     report.field("kept", stats.new).field("in_phase", stats.items);
     report.field("wrong_drops", lost.map_or(Value::Null, wrong_drops_value));
-    let entries = if second { " entries" } else { "" };
-    report.line("kept", format!("{}{entries} as new; {} in the present phase", count(stats.new), count(stats.items)));
+    let new = if second { format!("{} entries", count(stats.new)) } else { plural(stats.new, "line") };
+    report.line("kept", format!("{new} as new; the present phase has {} of them", count(stats.items)));
     match lost {
         Some(lost) if stats.cycles == 0 && !second => {
             let most = stats.new.saturating_add(lost.at_most).min(stats.offered);
@@ -298,7 +298,8 @@ pub(super) fn add_design(report: &mut Report, noun: &str, filter: &Filter, chose
     let is_least = items.method != Method::Exact || chosen.entries > 1;
     let entries = if items.method == Method::Exact { items.value } else { items.lower };
     let full = count((entries / chosen.entries as f64).round() as u64);
-    let full = if is_least { format!("at least {full} distinct {noun}s on average") } else { format!("about {full} distinct {noun}s") };
+    let full =
+        if is_least { format!("{full} distinct {noun}s (a lower bound on the average)") } else { format!("about {full} distinct {noun}s") };
     let forgets = match (phases, chosen.age) {
         (1, _) => format!("emptied after {full}"),
         (_, None) => format!("the older of which is forgotten after {full}"),
@@ -310,9 +311,11 @@ pub(super) fn add_design(report: &mut Report, noun: &str, filter: &Filter, chose
     report.field("remembers_at_least", sure);
     report.field("remembers", chosen.items);
     if let Some(sure) = sure {
-        let asked = chosen.items.map_or(String::new(), |items| format!(", {} in all but one phase in a million (proven)", count(items)));
-        let within = chosen.age.map_or(String::new(), |age| format!(" of the last {}", time_text(age)));
-        report.line("remembers", format!("the last {}{within} (guaranteed){asked}", plural(sure, noun)));
+        let asked = chosen.items.map_or(String::new(), |items| {
+            format!("; in each phase, the last {} with a probability of at least 99.9999% (proven)", count(items))
+        });
+        let long = chosen.age.map_or(String::new(), |age| format!(", each for at least {}", time_text(age)));
+        report.line("remembers", format!("the last {}{long} (guaranteed){asked}", plural(sure, noun)));
     }
     add_rate(report, filter, chosen, &run, noun);
     Ok(())

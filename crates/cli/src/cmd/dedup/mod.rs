@@ -363,7 +363,7 @@ pub(crate) fn describe(name: &Path, file: &[u8], report: &mut Report) -> Result<
     let Some(chosen) = Chosen::of(&filter, if second { 2 } else { 1 })? else { return Ok(false) };
     report.field("keys", filter.label());
     let offered = filter.stats().offered;
-    report.line("offered", if second { format!("{} entries; each line made one or two", count(offered)) } else { plural(offered, "line") });
+    report.line("counted", if second { format!("{} entries; each line made one or two", count(offered)) } else { plural(offered, "line") });
     if let Some(keys) = Extraction::told(filter.label()) {
         report.line("keys", keys);
     }

@@ -155,7 +155,7 @@ fn report(filter: &Looked) -> Result<Report, Failure> {
     if let Some(keys) = Extraction::told(filter.label()) {
         report.line("keys", keys);
     }
-    report.line(if filter.is_merged() { "holds" } else { "offered" }, format!("{}{merged}", super::held(filter)));
+    report.line(if filter.is_merged() { "holds" } else { "inserted" }, format!("{}{merged}", super::held(filter)));
     report.line("fill", format!("{} of {} bits set ({}%)", count(ones), count(filter.bits()), significant(fill * 100.0, 4)));
     if !matches!(filter, AnyFilter::Blocked(_)) {
         let items = match estimate {
@@ -216,5 +216,5 @@ pub(crate) fn add_place(report: &mut Report, filter: &AnyFilter<impl Counted>) {
     let share = if below.lower == 1.0 { 100.0 } else { (100.0 * middle).clamp(0.1, 99.9) };
     let share = significant(share, 3);
     let items = plural(filter.offered(), "item");
-    report.line("fullness", format!("{share}% of filters with {items} are at most as full as this one, if no key was offered twice"));
+    report.line("fullness", format!("{share}% of filters with {items} are at most as full as this one, if no key was inserted twice"));
 }

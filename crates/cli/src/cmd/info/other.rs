@@ -34,7 +34,7 @@ pub(super) fn report(name: &Path, held: &Held, kind: FileKind) -> Result<Report,
             report.line("state", format!("{kind}, {} per phase, {}, {size}", plural(header.bits(), "bit"), plural(probes, "probe")));
             report.line("hash", hash);
             if !dedup::describe(name, held.as_ref(), &mut report)? {
-                report.line("offered", plural(header.offered(), "item"));
+                report.line("counted", plural(header.offered(), "item"));
                 add_library_only(&mut report);
             }
         }
