@@ -9,7 +9,7 @@ use truebloom_report::beyond::{Overload, overload, static_filters};
 use truebloom_report::blocked::Alternative;
 use truebloom_report::charts;
 use truebloom_report::read;
-use truebloom_report::show::{bytes, certainty, count, plural, rate};
+use truebloom_report::show::{askable, bytes, certainty, count, plural, rate};
 
 /// The target that the fields describe; `None` if a field is wrong.
 pub(crate) fn target(question: &mut Question<'_>) -> Option<Target> {
@@ -164,9 +164,9 @@ fn described(target: &Target, plan: &Plan, typed: &str) -> Result<Json, Error> {
         ("bytes", plan.bytes().into()),
         ("bits_per_item", (plan.bits as f64 / plan.items as f64).into()),
         ("asked", plan.rate.map(|rate| rate.to_f64()).into()),
-        ("fpr", fpr(&plan.fpr)),
+        ("fpr", fpr(&askable(&plan.fpr, plan.rate))),
         ("confidence", plan.guarantee.as_ref().map(|guarantee| guarantee.confidence).into()),
-        ("guarantee", plan.guarantee.as_ref().map(|guarantee| fpr(&guarantee.fpr)).into()),
+        ("guarantee", plan.guarantee.as_ref().map(|guarantee| fpr(&askable(&guarantee.fpr, plan.rate))).into()),
         ("mean_bits", mean.as_ref().map(|mean| mean.bits).into()),
         ("mean_items", mean.as_ref().map(|mean| mean.items).into()),
         ("textbook_bits", textbook.bits.into()),

@@ -235,12 +235,12 @@ mod tests {
         let rate = |text: &str| -> Rate { text.parse().expect("a rate") };
         let mut refusals = 0;
         for (text, gap) in ["1e-30", "1e-32", "1e-33", "1e-34"].into_iter().flat_map(|text| [1_000, 1_000_000].map(|gap| (text, gap))) {
-            let asks: [Ask<'_>; 3] = [
-                &|rate| Designs::of_gap(gap, FORGET, rate, Layout::Spread),
-                &|rate| Designs::of_items(gap, rate, Layout::Spread),
-                &|rate| Designs::of_bits(128 * gap, rate, Layout::Spread),
-            ];
-            for ask in asks {
+            for question in 0..3 {
+                let ask = |rate: &Rate| match question {
+                    0 => Designs::of_gap(gap, FORGET, rate, Layout::Spread),
+                    1 => Designs::of_items(gap, rate, Layout::Spread),
+                    _ => Designs::of_bits(128 * gap, rate, Layout::Spread),
+                };
                 let Err(Error::EqualHashes { least, .. }) = ask(&rate(text)) else { continue };
                 refusals += 1;
                 let found = ask(&rate(&crate::show::rate_up(least, 4)));

@@ -81,6 +81,16 @@ pub fn proven(fpr: &Fpr, met: Option<Rate>) -> String {
     }
 }
 
+/// Returns the bracket of a rate that a plan keeps, for programs that ask for a printed rate again.
+/// Its upper end is the next larger `f64`, because its shortest decimal can be below the `f64`. The
+/// upper end is at most `asked`, the requested rate, with which the plan succeeded.
+#[must_use]
+pub fn askable(fpr: &Fpr, asked: Option<Rate>) -> Fpr {
+    let mut raised = *fpr;
+    raised.upper = fpr.upper.next_up().min(asked.map_or(1.0, |asked| asked.to_f64()));
+    raised
+}
+
 /// Formats a number between 0 and 1 to `digits` significant digits, plain or scientific.
 #[must_use]
 pub fn rate(value: f64, digits: usize) -> String {
@@ -143,6 +153,7 @@ pub fn significant(value: f64, digits: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use truebloom_math::{Layout, Plan, SchemeId, Target};
 
     #[test]
     fn numbers_for_people() {
@@ -163,5 +174,32 @@ mod tests {
         assert_eq!(rate_up(9.999_412e-7, 4), "1e-6");
         assert_eq!(rate_up(1.234_01e-7, 4), "1.235e-7");
         assert_eq!(rate_up(0.001, 4), "0.001");
+    }
+
+    /// A rate that a plan reports is accepted when it is asked for as the number that JSON has: for
+    /// all schemes with a guarantee, for blocked filters and for averages, with or without a
+    /// requested rate.
+    #[test]
+    fn a_reported_rate_is_accepted_again() {
+        let sizes = [(1u64, 64u64), (1, 194), (3, 104), (14, 271), (46, 1_326), (850, 14_245), (61_266, 1_104_157), (409_804, 23_629_031)];
+        let schemes = [SchemeId::Standard, SchemeId::Classic, SchemeId::Partitioned, SchemeId::Double].map(|id| Target::new().scheme(id));
+        for (target, (items, bits)) in
+            schemes.into_iter().chain([Target::new().layout(Layout::Lines)]).flat_map(|target| sizes.map(|size| (target.clone(), size)))
+        {
+            // Two-hash schemes have no plans with a guarantee.
+            for target in [target.clone(), target.clone().confidence(0.6), target.mean()] {
+                let target = target.items(items).bits(bits);
+                let Ok(plan) = Plan::new(&target) else { continue };
+                let again = |plan: &Plan| -> Option<Plan> {
+                    let rates = plan.guarantee.map(|one| one.fpr).into_iter().chain([plan.fpr]);
+                    let upper = rates.map(|fpr| askable(&fpr, plan.rate).upper).fold(0.0, f64::max);
+                    // A rate of 1 is not accepted.
+                    let rate: Rate = format!("{upper:e}").parse().ok()?;
+                    let again = Plan::new(&target.clone().rate(rate));
+                    Some(again.unwrap_or_else(|error| panic!("{items} items, {bits} bits: {error}")))
+                };
+                again(&plan).and_then(|plan| again(&plan));
+            }
+        }
     }
 }

@@ -6,7 +6,7 @@ use crate::certificate;
 use crate::failure::{Failure, PLANNED, of_options, warn};
 use crate::filters::{self, Alternative};
 use crate::plots::{self, PlotArgs};
-use crate::report::{Format, FormatArgs, Report, bytes, certainty, fpr_value, plural, proven, rate, rate_up, rate_value, size};
+use crate::report::{Format, FormatArgs, Report, askable, bytes, certainty, fpr_value, plural, proven, rate, rate_up, rate_value, size};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -224,7 +224,7 @@ fn report(plan: &Plan, target: &Target) -> Result<Report, Failure> {
         .field("bytes", plan.bytes())
         .field("probes", plan.probes)
         .field("asked", rate_value(plan.rate))
-        .field("fpr", fpr_value(&plan.fpr))
+        .field("fpr", fpr_value(&askable(&plan.fpr, plan.rate)))
         .field("hash_floor", plan.hash_floor)
         .field("bits_per_item", plan.bits as f64 / plan.items as f64);
     let items = plural(plan.items, "item");
@@ -254,7 +254,7 @@ pub(crate) fn add_promise(report: &mut Report, plan: &Plan) {
     match &plan.guarantee {
         Some(guarantee) => {
             let share = certainty(guarantee.confidence, 13);
-            report.field("confidence", guarantee.confidence).field("guarantee", fpr_value(&guarantee.fpr));
+            report.field("confidence", guarantee.confidence).field("guarantee", fpr_value(&askable(&guarantee.fpr, plan.rate)));
             let kept = proven(&guarantee.fpr, plan.rate);
             report.line("guaranteed", format!("at most {kept} in a single filter, with probability {share}% (proven)"));
         }

@@ -1,5 +1,5 @@
 //! The bits of a filter in memory. The bits of a key are spread over the whole filter ([`Spread`]),
-//! or lie within one cache line ([`Lined`]).
+//! or lie within one cache line ([`Lined`](lined::Lined)).
 
 mod ahead;
 #[cfg(target_has_atomic = "64")]

@@ -63,7 +63,7 @@ const TAIL: Effort = Effort { walk: 1e6, contours: 5_000 };
 /// ```
 ///
 /// # Errors
-/// Fails as [`items_by_moments`](super::items_by_moments) does, and also if `confidence` is not
+/// Fails as [`items_by_moments`] does, and also if `confidence` is not
 /// between 0 and 1.
 pub fn items_interval(variant: Variant, bits: u64, probes: u32, ones: u64, confidence: f64) -> Result<ItemsEstimate> {
     let _work = work::begin();

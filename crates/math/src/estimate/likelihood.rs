@@ -31,7 +31,7 @@ const WALK_TERMS: f64 = 1e8;
 /// ```
 ///
 /// # Errors
-/// Fails as [`items_by_moments`](super::items_by_moments) does, and also with
+/// Fails as [`items_by_moments`] does, and also with
 /// [`Error::LawTooCostly`](crate::Error::LawTooCostly) for large classic filters, whose likelihood
 /// has no fast form.
 pub fn items_by_likelihood(variant: Variant, bits: u64, probes: u32, ones: u64) -> Result<Option<u64>> {

@@ -96,10 +96,10 @@ fn kept_by_slices(law: &OnesLaw, bits: u64, probes: u32, allowed: f64) -> Result
     let past = law.too_rare(bits, allowed)?;
     // Y < past, so R <= (past / capacity)^k.
     let most = if law.is_lattice { (past - 1) as f64 } else { law.past((past - 1) as f64, past as f64, allowed) };
-    let ln = (f64::from(probes) * libm::log(most / law.capacity)).min(0.0);
-    // Adds a few ulps of the fill and of the logarithm. [`share`] is rounded by more, so every rate
-    // that it accepts is at least this one.
-    let ln_upper = (ln + 1e-15 * (f64::from(probes) + ln.abs())).clamp(-1e300, 0.0);
+    let ln = libm::log(most / law.capacity).min(0.0);
+    // Adds more than [`share`] and this function can have lost, so that a target with this rate is
+    // accepted.
+    let ln_upper = (f64::from(probes) * (ln + 2.0 * SHARE_LOST.0 + 2.0 * SHARE_LOST.1 * ln.abs())).clamp(-1e300, 0.0);
     let upper = (libm::exp(ln_upper) * (1.0 + 1e-15)).next_up().min(1.0);
     Ok(Fpr { value: upper, lower: 0.0, upper, ln: ln_upper, ln_lower: f64::NEG_INFINITY, ln_upper, method: Method::Bound })
 }
@@ -170,9 +170,8 @@ pub(crate) fn misses_by_far(law: (Variant, u64, u64, u32), rate: &Rate, hash_bit
 /// The share of the rate that is left after subtracting the floor of equal hashes, rounded down;
 /// `None` if nothing is left.
 fn left_by_hashes(items: u64, rate: &Rate, hash_bits: Option<u32>) -> Option<f64> {
-    let floor = hash_bits.map_or(0.0, |hash_bits| hash_floor(items, hash_bits));
-    let taken = libm::exp(libm::log(floor) - rate.ln()) * (1.0 + 1e-13);
-    let left = (1.0 - taken).next_down();
+    let taken = hash_bits.map_or(0.0, |hash_bits| hash_floor(items, hash_bits) / rate.to_f64());
+    let left = (1.0 - taken * (1.0 + 4.0 * f64::EPSILON)).next_down();
     (left > 0.0).then_some(left)
 }
 
@@ -180,8 +179,12 @@ fn left_by_hashes(items: u64, rate: &Rate, hash_bits: Option<u32>) -> Option<f64
 /// rounded down by a few ulps of the share and of its logarithm.
 fn share(ln_rate: f64, left: f64, probes: u32) -> f64 {
     let ln = (ln_rate + libm::log(left)) / f64::from(probes);
-    libm::exp(ln) * (1.0 - 4e-15 - 2e-15 * ln.abs())
+    libm::exp(ln) * (1.0 - SHARE_LOST.0 - SHARE_LOST.1 * ln.abs())
 }
+
+/// By how much [`share`] is rounded down, relative to the share: a number, and a multiple of the
+/// logarithm of the share.
+const SHARE_LOST: (f64, f64) = (4e-15, 2e-15);
 
 /// The smallest number of set bits whose rate is above the requested rate, found exactly.
 fn too_many_ones(variant: Variant, bits: u64, items: u64, probes: u32, rate: &Rate, left: f64, hash_bits: Option<u32>) -> Result<u64> {

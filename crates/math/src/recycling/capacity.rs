@@ -47,7 +47,7 @@ pub struct SizedDesign {
 /// million bits. Above a hundred thousand hashes (probes x sigma), integrals are tried first, which
 /// take some microseconds. Integrals are not enough if their bracket is too wide for a decision. A
 /// search ends after about a second with the best result so far, or with
-/// [`Error::TooLong`](crate::Error::TooLong) if there is none. The error occurs with hundreds of
+/// [`Error::TooLong`] if there is none. The error occurs with hundreds of
 /// probes in a few thousand bits.
 ///
 /// ```

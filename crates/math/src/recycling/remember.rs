@@ -13,7 +13,7 @@ use crate::{Rate, try_bisect};
 /// result is `None` if more than 2^62 bits would be needed.
 ///
 /// If `forgotten` is 0, every item is guaranteed to be remembered for at least `items` new items.
-/// Only two phases that keep the trigger ([`Trigger::Included`](super::Trigger::Included)) can give
+/// Only two phases that keep the trigger ([`Trigger::Included`]) can give
 /// this guarantee. Whatever the hashes are, two such phases remember an item for at least
 /// `floor(sigma / probes)` further items. If `forgotten` is above 0, it bounds the probability that
 /// an item is forgotten, as computed by

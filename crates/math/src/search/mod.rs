@@ -300,7 +300,7 @@ pub(crate) struct Fit {
 
 /// Whether a bound on equal hashes alone is at least the rate.
 pub(crate) fn reaches(floor: f64, rate: &Rate) -> bool {
-    rate.ln() <= libm::log(floor)
+    rate.to_f64() <= floor
 }
 
 /// The condition of a search: whether a size meets the rate.

@@ -2,7 +2,7 @@
 //!
 //! The filter's rate is at most p as long as at most `ones` bits are set. So the probability
 //! `P(X >= a)` with a = ones + 1 must be small, where X is the number of set bits. X is a sum of
-//! independent Bernoulli variables (see [`Fill`](crate::Fill)) with known mean and variance v. The
+//! independent Bernoulli variables (see [`Fill`]) with known mean and variance v. The
 //! file docs/CERTIFICATE.md proves the bounds.
 
 use super::Claim;
