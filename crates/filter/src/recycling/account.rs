@@ -18,7 +18,8 @@ pub struct Stats {
     pub offered: u64,
     /// How many items were reported as new.
     pub new: u64,
-    /// How many offered items were in the frozen phase, but not in the active phase.
+    /// How many items were reported as [`Seen::Frozen`](super::Seen::Frozen): they were in the
+    /// frozen phase, but not in the active phase.
     pub refreshed: u64,
     /// The number of recycles so far.
     pub cycles: u64,
