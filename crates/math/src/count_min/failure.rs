@@ -33,7 +33,7 @@ impl Shape {
     ///   on each other (K14 in docs/ERRATA.md).
     ///
     /// # Errors
-    /// Fails if the computation would need too many digits.
+    /// Does not fail at present, because every [`Shape`] and every [`Rate`] is valid.
     pub fn failure_bound(&self, epsilon: &Rate, family: Family) -> Result<Fpr> {
         let _work = work::begin();
         let Some(bound) = self.failure(epsilon, family) else { return Ok(Fpr::ONE) };

@@ -1,10 +1,11 @@
 //! Count-Min sketches: their size for a given error, and proven bounds on the errors of their
 //! estimates.
 //!
-//! A sketch consists of `copies` copies. Each copy has `depth` rows of `width` counters. Each row
-//! has one counter for each item, and each update of an item adds to these counters. The estimate
-//! of an item's count is the smallest of its counters. This estimate is never below the true count.
-//! It is too high by the amount that other items added to that counter.
+//! A sketch consists of `copies` copies. Each copy has `depth` rows of `width` counters. In every
+//! row, an item has one counter, which it may share with other items. Each occurrence of the item
+//! adds to these counters. The estimate of an item's count is the smallest of its counters. This
+//! estimate is never below the true count. It is too high by the amount that other items added to
+//! that counter.
 //!
 //! The counts in the stream must not be negative; N is their sum. The bounds are for one item that
 //! was chosen without knowing the hashes.

@@ -34,9 +34,9 @@ impl Shape {
     /// only these numbers, not v itself.
     ///
     /// Consider the fraction of counters that are at least v in each row. For independent rows, the
-    /// bound is the product of these fractions over all rows. For two hashes, only pairs of rows in
-    /// a copy are independent. The bound therefore multiplies only the two smallest fractions of
-    /// each copy.
+    /// bound is the product of these fractions over all rows. For two hashes, any two rows of a
+    /// copy are independent, but three may not be. The bound therefore multiplies only the two
+    /// smallest fractions of each copy.
     ///
     /// # Errors
     /// Fails if the length of `at_least` is not the number of rows, or if a number in it is above
