@@ -92,8 +92,9 @@ pub enum Error {
         /// is a rate that can be guaranteed. Otherwise, it is an average rate.
         reachable: f64,
         /// If true, the requested rate is impossible: it is proven that no number of probes gives
-        /// an average rate that low. If false, the requested rate may be possible, but there is no
-        /// proof that it is.
+        /// an average rate that low. If the number of probes was given, this is proven only for
+        /// that number. If false, the requested rate may be possible, but there is no proof that it
+        /// is.
         is_impossible: bool,
     },
     /// There is no proof that the scheme reaches the requested rate with the allowed number of
