@@ -57,7 +57,7 @@ pub struct Verification {
     is_overfull: bool,
 }
 
-/// The expected rate compared with the requested rate.
+/// The result of comparing the expected rate with the requested rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ExpectedVerdict {
@@ -69,7 +69,7 @@ pub enum ExpectedVerdict {
     Undetermined,
     /// The expected rate is above the requested rate, whatever the true number of items is.
     Exceeded,
-    /// The filter was made without a requested rate.
+    /// No rate was requested for the filter, so nothing is compared.
     NothingAsked,
 }
 
@@ -101,8 +101,8 @@ impl FillVerdict {
     }
 
     /// Returns true if the test passes at the significance level [`ALPHA`], or if nothing was
-    /// tested. The test for too few set bits has the level `ALPHA / 2`. The test for too many set
-    /// bits has the level `ALPHA / 4`. The remaining `ALPHA / 4` is the error probability of the
+    /// tested. The level of the test for too few set bits is `ALPHA / 2`. The level of the test for
+    /// too many set bits is `ALPHA / 4`. The remaining `ALPHA / 4` is the error probability of the
     /// bounds on the number of items.
     #[must_use]
     pub fn holds(&self) -> bool {
@@ -165,7 +165,7 @@ impl Verification {
         self.expected
     }
 
-    /// The expected rate compared with the requested rate.
+    /// The result of comparing the expected rate with the requested rate.
     #[must_use]
     pub fn expected_verdict(&self) -> ExpectedVerdict {
         self.expected_verdict

@@ -25,10 +25,11 @@ pub struct BitsInterval {
     /// `None` if `ones` equals `items * probes`. Every probe then set a different bit, so no number
     /// of bits is too large.
     pub upper: Option<u64>,
-    /// The method by which the ends were computed. [`Method::Exact`] and [`Method::Validated`] mean
-    /// the same as for a [`Probability`]. [`Method::Bound`] means that at least one end was
-    /// computed by a proven inequality instead of the exact distribution. The interval may then be
-    /// slightly longer than an exact one.
+    /// The method by which the ends were computed. [`Method::Exact`] means that the ends are
+    /// proven. [`Method::Validated`] means that they depend on an error estimate that tests
+    /// confirm, but no proof covers. [`Method::Bound`] means that at least one end was computed by
+    /// a proven inequality instead of the exact distribution. The interval may then be slightly
+    /// longer than an exact one.
     pub method: Method,
 }
 
