@@ -22,23 +22,24 @@ use std::path::{Path, PathBuf};
 ///
 /// # What is promised
 /// While the file is open for updates, a mark in its header says so. The mark reaches the disk
-/// before the first bit changes. [`close`](Self::close) first writes all bits to the disk, and then
-/// a header without the mark, but with the counts and the checksum of the bits. No bit is ever
-/// unset. If only some of the changed sectors reach the disk, the file therefore still has every
-/// bit that was set before the update.
+/// before the first bit changes. [`close`](Self::close) first writes all bits to the disk. It then
+/// writes a header without the mark, which contains the counts and the checksum of the bits.
+/// Updates set bits, but never unset a bit. So even if only some of the changes reach the disk, the
+/// file still has every bit that was set before the update.
 ///
 /// | | keys inserted before the last [`sync`](Self::sync) | keys inserted later |
 /// |---|---|---|
 /// | the process was killed (Unix) | contained | contained, if their insertion returned |
 /// | the system crashed, or the power failed | contained | may be lost |
 ///
-/// After a crash or a power cut, every method that opens files refuses this file, with an error
-/// that gives the reason. Only [`recover`](Self::recover) opens it. The recovered filter is marked
-/// as merged: its number of keys is at least the number counted at the last sync, and has no upper
-/// bound.
+/// In all of these cases, the mark stays in the file. Every method that opens files then refuses
+/// this file, with an error that gives the reason. Only [`recover`](Self::recover) opens it. The
+/// exact number of keys in the recovered filter is unknown. It is at least the number that was
+/// counted at the last sync, and has no upper bound. [`is_merged`](FilterOf::is_merged) returns
+/// true for this filter.
 ///
-/// The file is locked, so another program that uses this type or the command `truebloom` cannot
-/// update the file at the same time.
+/// The file is locked while it is open. The command `truebloom`, and other programs that use this
+/// type, therefore cannot update the file at the same time.
 ///
 /// ```
 /// use truebloom::file::InPlace;
@@ -110,14 +111,14 @@ impl<S: Scheme> InPlace<S> {
     /// Opens a filter for updates, and reads all of it once to check it.
     ///
     /// # Safety
-    /// The requirement is that of [`Mapped::open`](crate::disk::Mapped::open): until the filter is
-    /// closed, nothing else may write to the file or truncate it. Programs fulfil this requirement
-    /// if they lock the file before they write to it, as this type and the command do.
+    /// Until the filter is closed, nothing else may write to the file or truncate it.
+    /// [`Mapped::open`](crate::disk::Mapped::open) explains why. Programs fulfil this requirement
+    /// if they lock the file before they write to it. This type and the command `truebloom` do so.
     ///
     /// # Errors
-    /// Returns the errors of [`FilterOf::open`]. Returns an error if another program has locked the
-    /// file, or if the file is read-only. If a program ended during an update of the file, the file
-    /// still has the mark of the update, and the cause of the error is [`FormatError::Unfinished`].
+    /// Returns the errors of [`FilterOf::open`]. Returns an error if the file is already locked, or
+    /// if it is read-only. Returns an error with the cause [`FormatError::Unfinished`] if the file
+    /// still has the mark of an update, because a program ended before it closed the filter.
     pub unsafe fn open(path: impl AsRef<Path>) -> Result<InPlace<S>, FileError> {
         let path = path.as_ref();
         // SAFETY: as the caller promised.
@@ -126,9 +127,9 @@ impl<S: Scheme> InPlace<S> {
         InPlace::marked(filter.map_err(|cause| format_error(path, cause))?, path)
     }
 
-    /// Opens a filter that a program was updating when the program ended. The counts of the filter
-    /// are replaced by bounds that always hold. If the filter was closed properly, this method does
-    /// the same as [`open`](Self::open).
+    /// Opens a filter even if a program ended before it closed the filter. In this case, the exact
+    /// counts are unknown, and bounds on them take their place: see [`InPlace`]. If the filter was
+    /// closed properly, this method does the same as [`open`](Self::open).
     ///
     /// # Safety
     /// The requirement is the same as for [`open`](Self::open).
@@ -156,16 +157,17 @@ impl<S: Scheme> InPlace<S> {
         Ok(opened)
     }
 
-    /// Flushes all bits to the disk, and returns when all bits are on the disk. Every key that was
-    /// inserted before this call is contained from now on, even after a crash. The time is linear
-    /// in the number of bytes that changed since the last sync.
+    /// Writes all changed bits to the disk, and returns when they are there. A later crash cannot
+    /// lose a key that was inserted before this call. The time is linear in the number of bytes
+    /// that changed since the last sync.
     ///
     /// # Errors
-    /// * The bits cannot be written. After this error, it is unknown which bits are on the disk,
-    ///   and no later call could find out. All later calls therefore fail, too. The file keeps its
-    ///   mark, and [`recover`](Self::recover) opens the file.
-    /// * Another file replaced the open file under its name ([`FileError::Replaced`]). The open
-    ///   file then has no name, and its keys are lost when the filter is closed.
+    /// * The bits cannot be written. After this error, it is unknown which bits are on the disk.
+    ///   All later calls of this method and of [`close`](Self::close) therefore fail, too. The file
+    ///   keeps its mark, and [`recover`](Self::recover) opens the file.
+    /// * The path no longer leads to the open file, because the file was replaced, moved or deleted
+    ///   ([`FileError::Replaced`]). A program that opens the path does not find the keys that were
+    ///   inserted here.
     pub fn sync(&mut self) -> Result<(), FileError> {
         let synced = self.flush().and_then(|()| self.write_mark(Fields::mark_unfinished));
         synced.map_err(|cause| self.write_error(cause))?;

@@ -9,7 +9,7 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// A number of items, as an integer of any type up to 64 bits, so that a literal needs no suffix
+/// A number of items, as an integer of any type up to 64 bits. A literal therefore needs no suffix,
 /// and `keys.len()` needs no cast. If the number is 0 or negative, making the filter returns an
 /// error.
 ///

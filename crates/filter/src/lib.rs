@@ -22,30 +22,32 @@
 //! ```
 //!
 //! # What is promised
-//! You request a rate. Once the filter holds the planned number of items, its own rate is at most
-//! the requested rate, with a probability of at least 99.9% over its seed. The mean rate over all
-//! seeds is at most the requested rate, too. Both bounds are proven for a random hash function. The
-//! size is computed exactly ([`truebloom_math`]); the size from the textbook formula is too small.
+//! You request a rate for a planned number of items. When the filter holds that many items, its own
+//! rate is at most the requested rate. This is true with a probability of at least 99.9% over the
+//! filter's random seed. The mean rate over all seeds is at most the requested rate, too. Both
+//! bounds are proven for a random hash function. The size is computed exactly ([`truebloom_math`]).
+//! The size from the textbook formula is too small.
 //!
-//! * [`insert`](BloomFilter::insert) returns true if the key was certainly new. False means a
-//!   repeat, or a new key that is a false positive.
-//! * [`contains`](BloomFilter::contains) returns true for every key that was inserted, and for
-//!   other keys at the rate [`fpr`](BloomFilter::fpr).
-//! * The *expected* rate is the mean over all seeds. At 1%, one filter's own rate typically differs
-//!   from the expected rate by 12% for 100 items, and by 0.4% for 100,000 items. The guarantee for
-//!   one filter accounts for this difference. At 1%, this guarantee needs 2.6% more bits than a
-//!   guarantee of the mean for 1,000 items, and 0.26% more for 100,000 items.
-//! * A plan for the mean alone ([`Target::mean`]) needs fewer bits, but about half of the filters
-//!   built from it have a rate slightly above the requested rate. For schemes that derive all
-//!   positions from two hashes, only the mean can be guaranteed.
+//! * [`insert`](BloomFilter::insert) returns true if the key was certainly new. It returns false if
+//!   the key is a repeat or a false positive.
+//! * [`contains`](BloomFilter::contains) returns true for every key that was inserted. For another
+//!   key, it returns true with the probability [`fpr`](BloomFilter::fpr).
+//! * The *expected* rate is the mean over all seeds. One filter's own rate differs from it. For a
+//!   rate of 1%, the typical difference is 12% of the rate with 100 items, and 0.4% of the rate
+//!   with 100,000 items. The guarantee for one filter accounts for this difference, so it needs
+//!   more bits than a guarantee of the mean. For a rate of 1%, it needs 2.6% more bits with 1,000
+//!   items, and 0.26% more with 100,000 items.
+//! * A plan for the mean alone ([`Target::mean`]) needs fewer bits. But about half of the filters
+//!   with such a plan have a rate slightly above the requested rate. Some schemes derive all
+//!   positions from two hashes. For these schemes, only the mean can be guaranteed.
 //!
 //! # What is assumed
-//! *Proven* means proven for a random function from keys to positions, and for keys that were
-//! chosen independently of the seed. A key has the same 128-bit hash as one of n items with
-//! probability n/2^128, and every proven bound includes this probability. Positions are exactly
-//! uniform for every number of bits. XXH3 and SipHash are assumed to behave like random functions;
-//! this is tested, not proven. If an attacker may choose the keys, use [`PortableHasher::sip13`]
-//! and keep the seed secret.
+//! *Proven* means proven under two assumptions. First, the hash function is a random function.
+//! Second, the keys were chosen independently of the seed. A key has the same 128-bit hash as one
+//! of n items with a probability of at most n/2^128, and every proven bound includes this
+//! probability. With a random hash function, each position is exactly uniform, for any number of
+//! bits. XXH3 and SipHash are assumed to behave like random functions. This is tested, not proven.
+//! If an attacker may choose the keys, use [`PortableHasher::sip13`] and keep the seed secret.
 //!
 //! # When not to use it
 //! * When a wrong "yes" does lasting harm: look up the key in the real set after every "yes", or
@@ -58,21 +60,21 @@
 //! |---|---|
 //! | the filter | [`BloomFilter`]: [`new`](BloomFilter::new), [`insert`](BloomFilter::insert), [`contains`](BloomFilter::contains), [`union_with`](BloomFilter::union_with), [`fpr`](BloomFilter::fpr), [`save`](BloomFilter::save), [`open`](BloomFilter::open) |
 //! | one cache line per key | [`BlockedBloomFilter`] |
-//! | any scheme, any file, code for all filters | [`FilterOf`], [`AnyFilter`], [`Filter`] |
-//! | filters in existing bytes: a slice, a block of a larger file, a `static`, a mapped file | [`BloomFilter::view`], [`View`], [`Checked`]; with the feature `mmap` also [`BloomFilter`]`::map` |
-//! | many small filters of one plan, in memory and in files | [`BloomFilter::into_shared`], [`Pack`] |
-//! | shared by threads | [`AtomicBloomFilter`], [`AtomicBlockedBloomFilter`]; filters that grow or forget: [`AtomicScalableFilter`], [`recycling::AtomicRecyclingFilter`] |
+//! | filters of any scheme, files of any scheme, code for all types of filters | [`FilterOf`], [`AnyFilter`], [`Filter`] |
+//! | filters in existing bytes (a slice, a block of a larger file, a `static`, a mapped file) | [`BloomFilter::view`], [`View`], [`Checked`]; with the feature `mmap` also [`BloomFilter`]`::map` |
+//! | many small filters with the same plan, in memory and in files | [`BloomFilter::into_shared`], [`Pack`] |
+//! | filters that threads share | [`AtomicBloomFilter`], [`AtomicBlockedBloomFilter`], [`AtomicScalableFilter`], [`recycling::AtomicRecyclingFilter`] |
 //! | many keys at a time | [`insert_all`](BloomFilter::insert_all), [`contains_all`](BloomFilter::contains_all), [`Answers`] |
 //! | many keys by many threads | `par_insert_all` and `par_contains_all`, with the feature `rayon` |
 //! | a filter that grows, for an unknown number of keys | [`ScalableFilter`] |
-//! | a filter that forgets, for endless streams, in either layout | [`recycling`] |
+//! | a filter that forgets, for endless streams | [`recycling`] |
 //! | sending files: compressed, or as the difference between two states | [`wire`] |
 //! | comparing the contents of filters | [`Comparison`] |
 //! | counts, frequent keys | [`count_min`], with the feature `sketches` |
 //! | types of keys | [`Key`] |
 //! | hashers and seeds | [`PortableHasher`], [`ForeignHasher`], [`Seed`]; [`KeyHash`] for keys that are hashed once and used often |
 //! | how a hash becomes positions | [`scheme`] |
-//! | sizes, rates and their probability laws | [`Plan`], [`Target`], [`Rate`], [`Fpr`], and the rest of [`truebloom_math`] |
+//! | sizes, rates and their probability distributions | [`Plan`], [`Target`], [`Rate`], [`Fpr`], and the rest of [`truebloom_math`] |
 //! | the contents of a file; replacing files atomically | [`FileKind`], [`FileHeader`]; [`file`](mod@file) |
 //! | errors | [`BuildError`], [`MergeError`], [`FormatError`], [`ReadError`], [`FileError`] |
 //!

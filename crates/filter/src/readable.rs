@@ -36,8 +36,8 @@ macro_rules! as_its_file {
         }
 
         impl<'de, $($generics)*> Deserialize<'de> for $type {
-            /// Reads the value from the bytes of its file. Damaged and malicious bytes return an
-            /// error.
+            /// Reads the value from the bytes of its file. The bytes may be damaged or malicious.
+            /// For invalid bytes, the method returns an error.
             fn deserialize<Z: Deserializer<'de>>(deserializer: Z) -> Result<Self, Z::Error> {
                 deserialize_stored(deserializer)
             }

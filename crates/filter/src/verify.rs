@@ -1,10 +1,17 @@
-//! Checks whether a filter keeps its promise: compares the number of set bits, the number of hits,
-//! the expected rate and the filter's own rate with the proven values.
+//! Checks whether a filter behaves as its guarantee says.
 //!
-//! There are four verdicts. For a correct filter, each verdict is wrong with probability at most
-//! [`ALPHA`]. The keys must have been chosen without knowing the seed, but they may repeat. The
-//! measured rate is not compared with the requested rate, because about half of the filters that
-//! were planned for the mean have a slightly higher rate.
+//! There are four checks:
+//! * The number of set bits is tested against its probability distribution ([`FillVerdict`]).
+//! * The expected rate is compared with the requested rate ([`ExpectedVerdict`]).
+//! * The filter's own rate is compared with a limit for full capacity
+//!   ([`Verification::is_overfull`]).
+//! * The measured rate of random keys is tested against the filter's own rate ([`Measurement`]).
+//!
+//! For a correct filter, each check fails with probability at most [`ALPHA`]. The inserted keys
+//! must have been chosen without knowing the seed, but they may repeat.
+//!
+//! The measured rate is not compared with the requested rate. A plan may guarantee only the average
+//! rate. About half of all filters from such a plan have a slightly higher rate than the average.
 
 #[cfg(feature = "growth")]
 mod layers;
@@ -18,26 +25,27 @@ use alloc::vec::Vec;
 use core::fmt;
 use truebloom_math::{Error, Fill, Fpr, Law, Plan, Rate, Target, binomial, bisect, distinct, mcdiarmid};
 
-/// An upper bound on the probability that a correct filter fails a verdict. The bound holds for
-/// each of the four verdicts.
+/// An upper bound on the probability that a correct filter fails a check. The bound holds for each
+/// of the [four checks](self) separately.
 pub const ALPHA: f64 = 1e-6;
 
-/// The confidence of [`Measurement::interval`]. With this probability, a test detects a deviation
-/// of the size that [`FillVerdict::noticed`] or [`Measurement::noticed`] returns.
+/// The confidence of [`Measurement::interval`]. It is also the probability with which a check
+/// detects the deviations that [`FillVerdict::noticed`] and [`Measurement::noticed`] state.
 pub const CONFIDENCE: f64 = 0.99;
 
-/// The results that follow from a filter's own counters and bits, without any query.
+/// The results of checking a filter's counters and bits, without any queries.
 ///
-/// The number n of distinct items is not known, because keys may repeat, but there are bounds. The
-/// lower bound is the number of offers that set a bit. One upper bound on n is the number of all
-/// offers. Another upper bound on n is the lower bound plus a bound on the number of new keys that
-/// were false positives ([`distinct`]).
+/// Keys may repeat, so the number of distinct items is not known exactly. There are bounds on it:
+/// * The lower bound is the number of insertions that set a bit.
+/// * One upper bound is the number of all insertions.
+/// * Another upper bound is the lower bound plus an allowance for new keys that were false
+///   positives. Such keys set no bit, so the lower bound does not count them ([`distinct`]).
 ///
-/// If a program inserts only keys that the filter does not contain ("insert if absent"), new keys
-/// that are false positives are never offered: they are *withheld*. A withheld key would set no
-/// bit. The number of set bits is therefore the same as if all keys that were looked up had been
-/// inserted. The test for too many set bits uses the largest possible number of keys that were
-/// looked up, whether or not they were offered.
+/// A program may look up each key first, and insert it only if the filter does not contain it
+/// ("insert if absent"). Then a new key that is a false positive is never inserted: it is
+/// *withheld*. Inserting a withheld key would not set any bit. So the set bits are the same as if
+/// the program had inserted every key that it looked up. The test for too many set bits therefore
+/// counts all keys that may have been looked up, inserted or withheld.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verification {
     items: (u64, u64),
@@ -49,41 +57,41 @@ pub struct Verification {
     is_overfull: bool,
 }
 
-/// The expected rate compared with the requested rate.
+/// The result of comparing the expected rate with the requested rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ExpectedVerdict {
     /// The expected rate is proven to be at most the requested rate, for every possible number of
     /// items.
     Met,
-    /// It is not known whether the filter holds too many items, because keys may have been repeated
-    /// or [withheld](Verification).
+    /// The filter may hold too many items, but this is not certain. The number of distinct items is
+    /// known only within bounds, because keys may have been repeated or [withheld](Verification).
     Undetermined,
-    /// The expected rate is above the requested rate, even for the smallest possible number of
-    /// items.
+    /// The expected rate is above the requested rate, whatever the true number of items is.
     Exceeded,
-    /// The filter was made without a requested rate.
+    /// No rate was requested for the filter, so nothing is compared.
     NothingAsked,
 }
 
-/// The number of set bits compared with its law.
+/// The test of the number of set bits against its probability distribution.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct FillVerdict {
     /// The number of set bits.
     pub ones: u64,
-    /// Whether the number of set bits was tested. After a union or an intersection, this number
-    /// follows no known law.
+    /// Whether the number of set bits was tested. It is not tested if no distribution of this
+    /// number is known, for example after a union or an intersection.
     pub tested: bool,
-    /// An upper bound on the probability that at most `ones` bits are set, if the filter holds the
-    /// smallest possible number of items.
+    /// An upper bound on the probability that a correct filter has at most `ones` set bits. The
+    /// bound is computed for the smallest possible number of items.
     pub too_few: f64,
-    /// An upper bound on the probability that at least `ones` bits are set, if all keys that may
-    /// have been looked up were inserted.
+    /// An upper bound on the probability that a correct filter has at least `ones` set bits. The
+    /// bound is computed for the largest number of keys that may have been looked up. It is 1 if
+    /// there is no such number.
     pub too_many: f64,
-    /// The power of the test. If at least this many set bits are added to a correct filter with
-    /// these items, the test fails with probability at least [`CONFIDENCE`]. `None` if no number of
-    /// added bits would be detected.
+    /// The number of wrongly set bits that the test detects. If a fault sets at least this many
+    /// additional bits in a correct filter, the test fails with probability at least
+    /// [`CONFIDENCE`]. `None` if the test cannot detect any number of added bits.
     pub noticed: Option<u64>,
 }
 
@@ -92,10 +100,10 @@ impl FillVerdict {
         FillVerdict { ones, tested: false, too_few: 1.0, too_many: 1.0, noticed: None }
     }
 
-    /// Returns true if the fill is consistent with its law at the significance level [`ALPHA`]. The
-    /// test for too few set bits has the level `ALPHA / 2`, and the test for too many set bits has
-    /// the level `ALPHA / 4`. The remaining `ALPHA / 4` is used for the bound on the number of
-    /// items.
+    /// Returns true if the test passes at the significance level [`ALPHA`], or if nothing was
+    /// tested. The level of the test for too few set bits is `ALPHA / 2`. The level of the test for
+    /// too many set bits is `ALPHA / 4`. The remaining `ALPHA / 4` is the error probability of the
+    /// bounds on the number of items.
     #[must_use]
     pub fn holds(&self) -> bool {
         !self.tested || (self.too_few >= ALPHA / 2.0 && self.too_many >= ALPHA / 4.0)
@@ -103,12 +111,13 @@ impl FillVerdict {
 }
 
 impl Verification {
-    /// Compares the counters and bits of a filter. This method computes a few exact rates, in less
-    /// than a millisecond.
+    /// Checks the counters and bits of a filter. This takes less than a millisecond. For a blocked
+    /// filter, the time is linear in the number of bits.
     ///
-    /// In a blocked filter, the bits of a block are not independent. The test of the number of set
-    /// bits therefore uses only the largest change by one item (McDiarmid's inequality). This test
-    /// detects, for example, a hash that leaves most blocks empty.
+    /// In a blocked or two-hash filter, the positions of a key depend on each other. The number of
+    /// set bits is then tested with McDiarmid's inequality, which uses only the largest number of
+    /// bits that one item can set. This test is less sensitive. It still detects, for example, a
+    /// hash that leaves most blocks empty.
     ///
     /// # Errors
     /// Returns an error if a rate would take too long to compute ([`Error::TooCostly`]).
@@ -132,58 +141,63 @@ impl Verification {
         evidence.verify(&*law, &|items| filter.expected_fpr_at(items), filter.rate(), H::HASH_BITS, (limit, is_overfull))
     }
 
-    /// The smallest and the largest possible number of distinct items in the filter. These bounds
-    /// are wrong with probability at most `ALPHA / 4`. The largest number is `u64::MAX` if there is
-    /// no upper bound.
+    /// The smallest and the largest possible number of distinct items in the filter. The true
+    /// number lies outside these bounds with probability at most `ALPHA / 4`. The largest number is
+    /// `u64::MAX` if there is no upper bound.
     #[must_use]
     pub fn items(&self) -> (u64, u64) {
         self.items
     }
 
-    /// Returns true if more bits are set than the offered keys explain. Such an excess shows that a
-    /// program withheld keys that the filter seemed to contain ("insert if absent"). If the result
-    /// is true, withheld keys are counted as items.
+    /// Returns true if the number of set bits is too high for the inserted keys. This shows that a
+    /// program [withheld](Verification) keys. If no keys were withheld, the result is true with
+    /// probability at most `ALPHA / 4`. If the result is true, [`items`](Self::items) counts
+    /// withheld keys as items.
     #[must_use]
     pub fn has_withheld_keys(&self) -> bool {
         self.withheld
     }
 
     /// The expected rate for the largest possible number of items. Its upper bound includes the
-    /// probability of equal hashes.
+    /// probability that a new key has the same hash as an item.
     #[must_use]
     pub fn expected(&self) -> Fpr {
         self.expected
     }
 
-    /// The expected rate compared with the requested rate.
+    /// The result of comparing the expected rate with the requested rate.
     #[must_use]
     pub fn expected_verdict(&self) -> ExpectedVerdict {
         self.expected_verdict
     }
 
-    /// The number of set bits compared with its law.
+    /// The test of the number of set bits against its probability distribution.
     #[must_use]
     pub fn fill(&self) -> FillVerdict {
         self.fill
     }
 
-    /// An upper bound on the rate of a filter that holds as many items as its capacity. The bound
-    /// holds with probability at least `1 - ALPHA` over seeds. For a filter that grows, the limit
-    /// is the requested rate. `None` if there is no capacity, or if no such bound is known.
+    /// An upper bound on the filter's own rate when it holds as many items as its capacity. For a
+    /// random seed, the bound holds with probability at least `1 - ALPHA`. For a filter that grows,
+    /// the limit is the requested rate. `None` if the filter has no capacity, or if no such bound
+    /// is known.
     #[must_use]
     pub fn limit(&self) -> Option<f64> {
         self.limit
     }
 
     /// Returns true if the filter's own rate, computed from its set bits, is above
-    /// [`limit`](Self::limit). If the result is true, the filter holds too many items, whether or
-    /// not it is merged. This conclusion is wrong with probability at most [`ALPHA`].
+    /// [`limit`](Self::limit). If the result is true, the filter holds too many items. This
+    /// conclusion is also valid for merged filters, and is wrong with probability at most
+    /// [`ALPHA`].
     #[must_use]
     pub fn is_overfull(&self) -> bool {
         self.is_overfull
     }
 
-    /// Returns true if no result of this verification contradicts the guarantee.
+    /// Returns true if all checks of this verification pass: the expected rate is not
+    /// [`Exceeded`](ExpectedVerdict::Exceeded), the test of the set bits passes, and the filter is
+    /// not overfull.
     #[must_use]
     pub fn holds(&self) -> bool {
         self.expected_verdict != ExpectedVerdict::Exceeded && self.fill.holds() && !self.is_overfull
@@ -230,9 +244,9 @@ fn fill_laws<'a, S: Scheme, H: KeyHasher, K: Counted>(
     }
 }
 
-/// Whether the number of set bits shows that the filter holds more than `items` items. True is
-/// wrong with probability at most [`ALPHA`]. If no law of the number of set bits is known, the
-/// result is true only if the filter is full.
+/// Whether the number of set bits shows that the filter holds more than `items` items. If the
+/// filter holds at most `items` items, the result is true with probability at most [`ALPHA`]. If no
+/// distribution of the number of set bits is known, the result is true only if the filter is full.
 pub(crate) fn shows_more_than<S: Scheme, H: KeyHasher, K: Counted>(filter: &FilterOf<S, H, K>, items: u64) -> bool {
     // The number of set bits is at most its mean for `items` items, so it shows no more items.
     if filter.estimated_items().is_some_and(|estimate| estimate <= items as f64) {
@@ -253,7 +267,7 @@ struct Keys {
     /// quarter of [`ALPHA`].
     offered: u64,
     /// An upper bound on the number of items looked up, whether offered or withheld. This bound
-    /// fails only in the cases in which `offered` fails. `None` if there is no bound.
+    /// fails only in the cases in which `offered` fails. `None` if no upper bound is known.
     met: Option<u64>,
 }
 
@@ -371,9 +385,9 @@ fn expected(
     Ok((if is_bounded { rate_of(most)? } else { Fpr::ONE }, verdict))
 }
 
-/// A measurement of a filter's rate with random keys. A *hit* is a random key that the filter
-/// reports as contained. The probability that a random key is among the n keys of the filter is at
-/// most n/2^128.
+/// A measurement of a filter's rate with random keys. A *hit* is a random key for which
+/// [`contains`](FilterOf::contains) returns true. Every hit counts as a false positive: a random
+/// key is one of the filter's n keys with probability at most n/2^128.
 pub struct Measurement<'a> {
     /// A function that counts how many of the given keys the filter reports as contained.
     ask: Box<Ask<'a>>,
@@ -394,8 +408,8 @@ type Ask<'a> = dyn Fn(&[RandomKey]) -> usize + Send + Sync + 'a;
 const ASKED: u64 = 1 << 12;
 
 impl<'a> Measurement<'a> {
-    /// Starts a measurement, without any queries. The random keys are derived from `seed`. Pass a
-    /// random seed. To repeat a measurement with the same keys, pass the same seed.
+    /// Starts a measurement. No keys are queried yet. The random keys are derived from `seed`,
+    /// which should be random. To repeat a measurement with the same keys, pass the same seed.
     pub fn new<S: Scheme, H: KeyHasher + Sync, K: Counted>(filter: &'a FilterOf<S, H, K>, seed: u64) -> Measurement<'a> {
         let own = filter.fpr();
         let rates = if filter.fill_tells_rate() { (own.value, own.value) } else { possible_rates(filter, &own) };
@@ -427,7 +441,7 @@ impl<'a> Measurement<'a> {
         self.queries
     }
 
-    /// The number of keys that the filter reported as contained.
+    /// The number of random keys for which the filter returned true.
     #[must_use]
     pub fn hits(&self) -> u64 {
         self.hits
@@ -439,25 +453,28 @@ impl<'a> Measurement<'a> {
         self.hits as f64 / self.queries.max(1) as f64
     }
 
-    /// The exact binomial (Clopper-Pearson) interval of the rate, at [`CONFIDENCE`].
+    /// The exact binomial (Clopper-Pearson) confidence interval of the rate, at the confidence
+    /// [`CONFIDENCE`].
     #[must_use]
     pub fn interval(&self) -> (f64, f64) {
         binomial::interval(self.hits, self.queries, CONFIDENCE)
     }
 
-    /// A range that contains this filter's rate, computed without the measurement. If the fill
-    /// determines the rate, both ends are equal. If it does not, McDiarmid's inequality gives the
-    /// range, from the expected rate and the largest change of the rate by one item. A range from
-    /// this inequality is wrong with probability at most `ALPHA / 2`, and is wide for small
+    /// A range that contains this filter's own rate. It does not depend on the queries. If the set
+    /// bits determine the rate, both ends are equal.
+    ///
+    /// With two-hash schemes, the set bits give only a range of rates. McDiarmid's inequality can
+    /// narrow this range: it bounds how far the filter's own rate is from the expected rate. The
+    /// narrowed range misses the rate with probability at most `ALPHA / 2`. It is wide for small
     /// filters.
     #[must_use]
     pub fn possible_rates(&self) -> (f64, f64) {
         self.rates
     }
 
-    /// The p-value of the hits given the filter's own rate: an exact two-sided binomial test. If
-    /// only a range of the rate is known, the hits are compared with the nearest rate in the range.
-    /// If the measured rate is within the range, the p-value is 1.
+    /// The p-value of an exact two-sided binomial test of the hits against the filter's own rate.
+    /// If only a range of the own rate is known, the test uses the rate in the range that is
+    /// nearest to the measured rate. If the measured rate is within that range, the p-value is 1.
     #[must_use]
     pub fn p_value(&self) -> f64 {
         let (low, high) = self.rates;
@@ -465,32 +482,39 @@ impl<'a> Measurement<'a> {
         if low < high && nearest == self.rate() { 1.0 } else { binomial::two_sided(self.hits, self.queries, nearest) }
     }
 
-    /// Returns true if the hits are consistent with the fill at level [`ALPHA`].
+    /// Returns true if the measured rate agrees with the rate that was computed from the set bits.
+    /// For a correct filter, the result is false with probability at most [`ALPHA`].
     #[must_use]
     pub fn agrees(&self) -> bool {
         self.p_value() >= self.level()
     }
 
-    /// Returns true if the hits show that the filter holds too many items. The hits are compared
-    /// with a rate limit. A filter at its capacity has a rate above this limit with a probability
-    /// of at most `ALPHA / 2`. The comparison is an exact test at the level `ALPHA / 2`. This
-    /// method is for filters whose fill does not determine the rate. For all other filters, it
-    /// returns false, and [`Verification::is_overfull`] decides without queries.
+    /// Returns true if the hits show that the filter holds too many items. For a filter that does
+    /// not hold too many, the result is true with probability at most [`ALPHA`].
+    ///
+    /// An exact test at the level `ALPHA / 2` compares the hits with an upper bound on the rate at
+    /// full capacity. This bound is exceeded with probability at most `ALPHA / 2`. The result is
+    /// false if no such bound is known.
+    ///
+    /// This method is for filters whose set bits do not determine the rate, such as two-hash
+    /// filters. For all other filters, it returns false. For those, use
+    /// [`Verification::is_overfull`], which needs no queries.
     #[must_use]
     pub fn is_overfull(&self) -> bool {
         self.limit.is_some_and(|limit| binomial::at_least(self.hits, self.queries, limit) < ALPHA / 2.0)
     }
 
-    /// Returns true if nothing in this measurement contradicts the guarantee.
+    /// Returns true if the measured rate [`agrees`](Self::agrees) with the set bits and the filter
+    /// is not [overfull](Self::is_overfull).
     #[must_use]
     pub fn holds(&self) -> bool {
         self.agrees() && !self.is_overfull()
     }
 
-    /// The lowest rate that this measurement can detect. Suppose that a filter's real rate is at
-    /// least this high, but the rate computed from its bits is lower. The measurement then detects
-    /// the difference with probability at least [`CONFIDENCE`]. Returns `None` if the measurement
-    /// cannot detect any rate, for example because there were too few queries.
+    /// The lowest true rate that this measurement would detect as too high. In a faulty filter, the
+    /// true rate may be above the rate that was computed from the set bits. If it is at least this
+    /// high, [`agrees`](Self::agrees) is false with probability at least [`CONFIDENCE`]. `None` if
+    /// no rate could be detected, for example after too few queries.
     #[must_use]
     pub fn noticed(&self) -> Option<f64> {
         binomial::noticed_rate(self.queries, self.rates.1, self.level())

@@ -27,10 +27,11 @@ macro_rules! each_kind_is_read_as {
 pub(crate) use each_kind_is_read_as;
 
 impl FileKind {
-    /// Reads a file of any kind to its end, and checks everything that opening it would check.
-    /// Returns the kind of the file. Each call of `open` must return a reader at the beginning of
-    /// the file. If several types of this crate are possible for the file, the function calls
-    /// `open` once for each of these types. The file is read into memory.
+    /// Reads a whole file of any kind into memory, and checks everything that opening it would
+    /// check. Returns the kind of the file.
+    ///
+    /// The function may call `open` several times, because it may try several types of this crate.
+    /// Each call must return a reader at the beginning of the file.
     ///
     /// ```
     /// use truebloom::{BloomFilter, FileKind};
@@ -42,7 +43,7 @@ impl FileKind {
     /// ```
     ///
     /// # Errors
-    /// Returns an error if a stream fails, if the bytes are not a file of any kind, or if they are
+    /// Returns an error if reading fails, if the file is of no known kind, or if the file is
     /// damaged.
     pub fn of_whole<R: Read>(open: impl Fn() -> io::Result<R>) -> Result<FileKind, ReadError> {
         let error = match AnyFilter::read_from(open()?) {

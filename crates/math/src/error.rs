@@ -27,17 +27,18 @@ pub enum Error {
         /// The reason why the text is not a rate.
         reason: &'static str,
     },
-    /// A certificate was requested for a claim that is false, or for which no certificate of
-    /// reasonable size exists.
+    /// A certificate was requested, but the claim is false, or no certificate of reasonable size
+    /// proves it.
     NotCertified {
         /// The part of the claim that could not be certified.
         claim: &'static str,
     },
-    /// The target gives too few of these four quantities: items, rate, bits and probes.
+    /// The [`Target`](crate::Target) of a plan sets too few of these four quantities: items, rate,
+    /// bits and probes.
     Underdetermined {
         /// The quantities that were given.
         given: &'static str,
-        /// The quantities that are also needed.
+        /// The quantities that are missing.
         missing: &'static str,
     },
     /// The hashes are too short to reach the requested rate with this number of items.
@@ -48,18 +49,19 @@ pub enum Error {
         items: u64,
         /// The width of the hash in bits.
         hash_bits: u32,
-        /// The bound on equal hashes, `items / 2^hash_bits`. A rate can be reached only if it is
-        /// above this bound.
+        /// An upper bound on the probability that a new key has the same hash as an item:
+        /// `items / 2^hash_bits`. The requested rate must be above this bound.
         reachable: f64,
     },
-    /// In a filter that forgets, equal 128-bit hashes may take more than half of the requested
-    /// rate.
+    /// The filter forgets old items, and equal 128-bit hashes alone may cause more than half of the
+    /// requested rate.
     EqualHashes {
         /// The requested rate.
         asked: Rate,
         /// The number of bits of the filter.
         bits: u64,
-        /// A rate that a filter of this size keeps: twice the bound on the rate of equal hashes.
+        /// Twice the upper bound on the rate that equal hashes cause. At this requested rate, equal
+        /// hashes cause at most half of it.
         least: f64,
     },
     /// The rate needs more memory than is allowed.
@@ -73,7 +75,7 @@ pub enum Error {
         needed: Option<u64>,
         /// The largest number of bits that is allowed.
         allowed: u64,
-        /// An upper bound on the smallest rate that is possible with the allowed bits.
+        /// The lowest rate that is possible with the allowed bits, or an upper bound on it.
         reachable: f64,
     },
     /// The requested rate cannot be reached with these bits, or no proof shows that it can.
@@ -84,17 +86,19 @@ pub enum Error {
         items: u64,
         /// The number of bits.
         bits: u64,
-        /// The number of probes with the smallest average rate.
+        /// The number of probes that gives the rate `reachable`.
         probes: u32,
-        /// A rate that is proven to be possible with these bits. If a guarantee was requested, it
-        /// is the rate of one filter; otherwise, it is the average rate.
+        /// A rate that is proven for these bits. If a guarantee for one filter was requested, this
+        /// is a rate that can be guaranteed. Otherwise, it is an average rate.
         reachable: f64,
-        /// Whether it is proven that the average rate is above the requested rate with every number
-        /// of probes. If false, the requested rate may be possible, but there is no proof that it
+        /// If true, the requested rate is impossible: it is proven that no number of probes gives
+        /// an average rate that low. If the number of probes was given, this is proven only for
+        /// that number. If false, the requested rate may be possible, but there is no proof that it
         /// is.
         is_impossible: bool,
     },
-    /// It is not proven that the scheme reaches the rate within the allowed bits.
+    /// There is no proof that the scheme reaches the requested rate with the allowed number of
+    /// bits.
     SchemeOutOfReach {
         /// The scheme's name.
         scheme: &'static str,
@@ -104,13 +108,13 @@ pub enum Error {
         items: u64,
         /// The largest number of bits that is allowed.
         allowed: u64,
-        /// An upper bound on the rate of the scheme, with about the allowed number of bits.
+        /// An upper bound on the rate of the scheme at about the allowed number of bits.
         reachable: f64,
         /// A scheme that reaches the rate.
         alternative: String,
     },
-    /// A guarantee for one filter was requested, but this scheme has no proven bound on how much
-    /// the rate varies over seeds.
+    /// A guarantee for one filter was requested. For this scheme, no bound is known on how much the
+    /// rates of filters with different seeds differ.
     NoGuarantee {
         /// The scheme.
         scheme: SchemeId,
@@ -122,11 +126,11 @@ pub enum Error {
         /// The precision that would be needed, in binary digits.
         digits: u64,
     },
-    /// An answer would take too many steps.
+    /// The requested calculation would take too many steps.
     TooLong {
         /// The requested calculation.
         what: &'static str,
-        /// The number of steps it would take.
+        /// The number of steps that the calculation would take.
         steps: f64,
         /// The largest number of steps that is allowed.
         allowed: f64,
@@ -227,8 +231,8 @@ impl Error {
         matches!(self, Error::TooCostly { .. } | Error::TooLong { .. } | Error::LawTooCostly { .. })
     }
 
-    /// Makes an [`Error::OutOfRange`] from the name of the parameter, the value that was found, and
-    /// the expected range ("from 1 to 64").
+    /// Makes an [`Error::OutOfRange`]. The arguments are the name of the parameter, the value that
+    /// was given, and the allowed range, such as "from 1 to 64".
     pub fn out_of_range(name: &'static str, found: impl ToString, expected: impl ToString) -> Error {
         Error::OutOfRange { name, found: found.to_string(), expected: expected.to_string() }
     }

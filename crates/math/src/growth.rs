@@ -1,7 +1,8 @@
 //! Filters that grow in layers, for an unknown number of items.
 //!
-//! [`Growth`] determines the size of each layer, and its share of the rate. The reasons are in
-//! docs/design/growth.md, and the numbers in docs/GROWTH.md.
+//! [`Growth`] determines the size of each layer, and which share of the requested rate the layer
+//! may use. docs/design/growth.md explains the design. docs/GROWTH.md shows the resulting memory
+//! and rates.
 
 use crate::error::out_of_range;
 use crate::exact::bisect::try_bisect;
@@ -12,15 +13,17 @@ use alloc::format;
 use core::f64::consts::LN_2;
 use core::iter;
 
-/// A plan for a filter that grows in layers: the memory that it may use, and the sizes of its
-/// layers.
+/// A plan for a filter that grows in layers. Each layer is a filter of its own. A new layer is
+/// opened when the previous one is full.
 ///
-/// Layer i (counted from 0) has the share `8/((8+i)(9+i))` of the rate. The shares of infinitely
-/// many layers add up to 1. A layer is closed when its fill reaches a limit, so its rate never
-/// exceeds its share. So the rate of the whole filter never exceeds the requested rate, with any
-/// number of layers. Once the first layer is full, all layers together use at most about
-/// [`ratio`](Self::ratio) times the memory of a single filter for the same number of items. Each
-/// layer is made as large as this limit allows.
+/// Layer i, counted from 0, may use the share `8/((8+i)(9+i))` of the requested rate. The shares of
+/// infinitely many layers add up to 1. Each layer has a limit on its number of set bits, and is
+/// closed before it can exceed the limit. So the rate of a layer never exceeds its share. With any
+/// number of layers, the rate of the whole filter never exceeds the requested rate.
+///
+/// The memory of all layers together is compared with the memory of a single filter for the same
+/// number of items. From the second layer on, it is at most about [`ratio`](Self::ratio) times as
+/// large. Each layer is made as large as this ratio allows.
 ///
 /// ```
 /// use truebloom_math::Growth;
@@ -41,9 +44,9 @@ pub struct Growth {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct PlannedLayer {
-    /// The approximate number of items that the layer holds on average when it is full.
+    /// About how many items the layer holds when it is full. The exact number is random.
     pub items: u64,
-    /// The layer's bits, probes and limit.
+    /// The layer's number of bits, number of probes and largest number of set bits.
     pub layer: Layer,
     /// A guaranteed upper bound on the layer's rate.
     pub fpr: Fpr,
@@ -76,17 +79,17 @@ const MOST_ITEMS: f64 = 1e18;
 const LEAST_FIRST: u64 = 64;
 
 impl Growth {
-    /// An upper limit on the number of layers. A filter with this many layers would exceed any
-    /// memory.
+    /// An upper limit on the number of layers. A filter reaches [`MAX_BITS`] bits before it has
+    /// this many layers.
     pub const MOST_LAYERS: u32 = 1_000;
 
-    /// The largest number of items in a first layer. Even with a first layer of this size, a filter
-    /// can grow by a factor of a million.
+    /// The largest number of items in a first layer.
     pub const MOST_FIRST: u64 = 1_000_000_000_000;
 
     /// Creates the plan of a filter that grows, with about `first` items in the first layer.
-    /// `first` must be from 64 to 10^12. The plan has the smallest memory [`ratio`](Self::ratio)
-    /// with which 20 layers hold 10^6 times the items of the first layer.
+    /// `first` must be from 64 to 10^12. With the plan, 20 layers hold at least 10^6 times as many
+    /// items as the first layer alone. The memory [`ratio`](Self::ratio) is about the smallest
+    /// ratio that makes this possible. It is rounded up to three decimals.
     ///
     /// # Errors
     /// Fails if the rate is below 1e-13, or if `first` is out of range.
@@ -108,11 +111,13 @@ impl Growth {
     /// more layers and slower queries.
     ///
     /// # Errors
-    /// Fails if the rate is below 1e-13, if `first` is out of range, or if the ratio is above 10^9
-    /// or too low. A ratio is too low if more than 100 layers would be needed to grow to 10^6 times
-    /// the first size. A ratio is also too low if layers would shrink before all layers together
-    /// have 2^62 bits. Layers can shrink because each layer needs more bits per item than the
-    /// previous one.
+    /// Fails if the rate is below 1e-13, if `first` is out of range, or if the ratio is above 10^9.
+    /// Also fails if the ratio is too low, in either of two cases:
+    ///
+    /// - More than 100 layers would be needed for 10^6 times the items of the first layer.
+    /// - From the third layer on, a layer would hold fewer items than the previous one, although
+    ///   all layers together have fewer than 2^62 bits. This can happen because each layer needs
+    ///   more bits per item than the previous one.
     pub fn with_ratio(rate: Rate, first: u64, ratio: f64) -> Result<Growth> {
         if rate.to_f64() < LEAST_RATE {
             return out_of_range(
@@ -149,18 +154,21 @@ impl Growth {
         self.first
     }
 
-    /// Returns about the largest ratio of the memory of all layers to that of a single filter for
-    /// the same number of items. The memory reaches this ratio when a layer is opened. The ratio
-    /// assumes that memory is proportional to `items log2(1/rate)`. Small layers need more memory
-    /// than this assumption says, because sizes are rounded up to whole 64-bit words. So the real
-    /// largest ratio can be higher: by up to 10% with a first layer of 64 items, and by up to 0.6%
-    /// from 1,000 items on.
+    /// Returns the memory ratio of this plan. It compares all layers together with a single filter
+    /// for the same number of items. The actual ratio is highest just after a new layer is opened.
+    /// From the second layer on, it then is about the number that this function returns.
+    ///
+    /// The plan assumes that memory is proportional to `items log2(1/rate)`. Small layers need more
+    /// memory than this, because their sizes are rounded up to whole 64-bit words. So the actual
+    /// ratio can be up to 10% higher if the first layer holds 64 items. If it holds 1,000 items or
+    /// more, the actual ratio is at most 0.6% higher.
     #[must_use]
     pub fn ratio(&self) -> f64 {
         self.ratio
     }
 
-    /// Returns the layer's share of the rate. The shares of the first n layers add up to n/(8 + n).
+    /// Returns the share of the requested rate that a layer may use. The shares of the first n
+    /// layers add up to n/(8 + n).
     #[must_use]
     pub fn share(layer: u32) -> f64 {
         let above = SLOWNESS + f64::from(layer);
@@ -226,9 +234,10 @@ impl Growth {
         self.sizes().nth(layer as usize).unwrap_or(0.0) * self.first as f64
     }
 
-    /// Returns the plan of the layer with this number, counted from 0. The layer has the smallest
-    /// whole number of 64-bit words with which its expected rate, at its number of items, is at
-    /// most its share of the rate. This takes about 100 microseconds.
+    /// Returns the plan of the layer with this number, counted from 0. The layer is a whole number
+    /// of 64-bit words. It has the smallest size at which the expected rate, with all its items, is
+    /// at most its share of the requested rate. About a millionth of each share is kept in reserve
+    /// for equal hashes and rounding. This takes about 100 microseconds.
     ///
     /// # Errors
     /// Fails if the layer would have more than [`MAX_BITS`] bits.

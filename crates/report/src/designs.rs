@@ -231,7 +231,6 @@ mod tests {
     /// when it is asked for.
     #[test]
     fn the_rate_that_a_refusal_names_is_accepted() {
-        type Ask<'a> = &'a dyn Fn(&Rate) -> Result<Designs>;
         let rate = |text: &str| -> Rate { text.parse().expect("a rate") };
         let mut refusals = 0;
         for (text, gap) in ["1e-30", "1e-32", "1e-33", "1e-34"].into_iter().flat_map(|text| [1_000, 1_000_000].map(|gap| (text, gap))) {

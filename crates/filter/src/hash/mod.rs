@@ -22,17 +22,18 @@ use truebloom_math::mix;
 /// The hash of a key: two halves of 64 bits, which behave like random numbers.
 ///
 /// Filters compute positions directly from the two halves. [`mixed`](Self::mixed) makes a hash from
-/// any 128-bit number; [`from_uniform_bits`](Self::from_uniform_bits) accepts a number that is
-/// already a good hash. To use 64-bit hashes as keys, make a filter with the hasher [`Prehashed`];
-/// its rates account for keys with equal hashes.
+/// any 128-bit number. [`from_uniform_bits`](Self::from_uniform_bits) accepts a number that is
+/// already a good hash. If your keys are 64-bit hashes, make a filter with the hasher
+/// [`Prehashed`]. The rates of such a filter include the probability that two keys have equal
+/// hashes.
 ///
-/// To divide keys among several filters with the same seed, use the low bits of the first half.
-/// Alternatively, give each filter its own seed. Do not use the high bits of the hash: keys with
-/// the same high bits have similar positions.
+/// If you divide keys among several filters by their hash, use the low bits of `u128::from(hash)`.
+/// Do not use the high bits of either half, because keys with the same high bits have similar
+/// positions. Alternatively, give each filter its own seed.
 ///
-/// Filters with the same seed and hasher give a key the same hash, so a key can be hashed once and
-/// then inserted into many filters of any size
-/// ([`BloomFilter::insert_hash`](crate::BloomFilter::insert_hash)).
+/// Filters with the same hasher and seed compute the same hash for a key. You can therefore hash a
+/// key once and insert the hash into many such filters. The filters may have different sizes. See
+/// [`BloomFilter::insert_hash`](crate::BloomFilter::insert_hash).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct KeyHash {
     pub(crate) h1: u64,
@@ -44,9 +45,9 @@ impl KeyHash {
     /// function. The bits are not mixed. The low half of the number becomes the first half of the
     /// hash.
     ///
-    /// All 128 bits must be random. With a 64-bit hash in a `u128`, all keys of a blocked filter
-    /// would have the same block, or the same positions in their blocks. [`mixed`](Self::mixed) is
-    /// safe for any number.
+    /// All 128 bits must be random. Do not pass a 64-bit hash as a `u128`, because half of its bits
+    /// would be 0. In a blocked filter, all keys could then get the same positions within their
+    /// blocks. [`mixed`](Self::mixed) is safe for any number.
     #[inline]
     #[must_use]
     pub const fn from_uniform_bits(hash: u128) -> KeyHash {
@@ -55,9 +56,10 @@ impl KeyHash {
 
     /// A hash from any number that identifies the key, such as a counter, an identifier with some
     /// constant bits, or a short hash. Distinct numbers have distinct hashes, and their positions
-    /// behave like random positions. But the mixing has no seed, so anyone who chooses the numbers
-    /// also chooses the positions. The mixing is a Feistel network of two rounds, each of which
-    /// applies SplitMix64's finalizer twice. Mixing a number takes about three nanoseconds.
+    /// behave like random positions. But the mixing has no seed. Anyone who chooses the numbers can
+    /// therefore choose their positions, for example those of a false positive. The mixing is a
+    /// Feistel network of two rounds, each of which applies SplitMix64's finalizer twice. Mixing a
+    /// number takes about three nanoseconds.
     ///
     /// ```
     /// use truebloom::{BlockedBloomFilter, KeyHash};
@@ -145,9 +147,12 @@ pub(crate) fn check_alike<H: KeyHasher>(ours: &H, theirs: &H) -> Result<(), Merg
 ///
 /// The trait is sealed, because a wrong implementation can break filters. If a hasher overstated
 /// the number of its bits, every rate would be wrong. If two methods of a hasher returned different
-/// hashes for the same key, filters would lose keys. If two different hashers had the same seed,
-/// unions would lose keys. Wrap a custom hasher in [`ForeignHasher`], or pass 128-bit hashes with
-/// [`KeyHash::from_uniform_bits`] and [`insert_hash`](crate::BloomFilter::insert_hash).
+/// hashes for the same key, filters would lose keys. If two different hash functions reported the
+/// same [`id`](Self::id) and the same [`seed`](Self::seed), unions would lose keys.
+///
+/// To use a custom hasher, wrap it in [`ForeignHasher`]. If it computes 128-bit hashes, you can
+/// instead convert them with [`KeyHash::from_uniform_bits`] and call
+/// [`insert_hash`](crate::BloomFilter::insert_hash).
 ///
 /// ```compile_fail,E0277
 /// use truebloom::{HasherId, KeyHash, KeyHasher, Seed};
@@ -163,21 +168,21 @@ pub(crate) fn check_alike<H: KeyHasher>(ours: &H, theirs: &H) -> Result<(), Merg
 /// }
 /// ```
 pub trait KeyHasher: sealed::Sealed + 'static {
-    /// The number of bits of the hash. Two keys have equal hashes with probability `2^-HASH_BITS`,
-    /// and plans account for that.
+    /// The number of bits of the hash. Plans assume that two keys have equal hashes with a
+    /// probability of `2^-HASH_BITS`.
     const HASH_BITS: u32;
 
     /// The hash of a key's canonical bytes.
     fn hash(&self, bytes: &[u8]) -> KeyHash;
 
-    /// The hash of more than eight bytes that are written in pieces. `write` is called once, with a
-    /// function as its argument, and passes each piece to that function. The result equals
-    /// [`hash`](Self::hash) of all the bytes together. For a [`ForeignHasher`], the result may be
-    /// another hash, which depends on the boundaries of the pieces.
+    /// The hash of more than eight bytes that are written in pieces. This method calls `write`
+    /// once, with a function as the argument. `write` passes each piece to that function. The
+    /// result equals [`hash`](Self::hash) of all the bytes together. Only a [`ForeignHasher`] may
+    /// return a different hash, which depends on how the bytes are divided into pieces.
     fn hash_pieces(&self, write: &mut Write<'_>) -> KeyHash;
 
-    /// The hash of the eight little-endian bytes of a number; it equals [`hash`](Self::hash) of
-    /// these bytes.
+    /// The hash of a number. It equals [`hash`](Self::hash) of the number's eight little-endian
+    /// bytes.
     #[inline]
     fn hash_number(&self, number: u64) -> KeyHash {
         self.hash(&number.to_le_bytes())
@@ -191,11 +196,13 @@ pub trait KeyHasher: sealed::Sealed + 'static {
         one_by_one(self, numbers, first, second);
     }
 
-    /// The number of this hasher in files; `None` for hashers that cannot be saved.
+    /// The number of this hasher in the file format. The result is `None` if filters with this
+    /// hasher cannot be saved.
     fn id(&self) -> Option<HasherId>;
 
-    /// The seed. A hasher that does not reveal its seed returns a fingerprint. Hashers with equal
-    /// `id` and `seed` compute equal hashes. The probability that two different good hashers have
-    /// the same fingerprint is 2^-128.
+    /// The seed. A [`ForeignHasher`] does not know its seed, and returns a fingerprint: the hashes
+    /// of two fixed texts. Hashers of one type with equal `id` and equal `seed` are treated as the
+    /// same hash function. Two different foreign hashers have the same fingerprint with a
+    /// probability of 2^-128 if they behave like random functions.
     fn seed(&self) -> Seed;
 }

@@ -8,9 +8,9 @@ use crate::key::{Key, Write};
 /// One of the hash functions that have a number in the file format, together with its seed. Only
 /// filters with this hasher can be saved.
 ///
-/// All of these functions have the same type, because only the file says which function a filter
-/// needs. `BloomFilter` without type arguments therefore opens files with any of these functions.
-/// Selecting the function costs one well-predicted branch per key.
+/// All of these functions share one Rust type, so `BloomFilter::open` opens files with any of them.
+/// The file says which function its filter needs. Selecting the function costs one well-predicted
+/// branch per key.
 ///
 /// ```
 /// use truebloom::{BloomFilter, PortableHasher, Seed};
@@ -34,7 +34,7 @@ impl PortableHasher {
         PortableHasher { id, seed, xxh3: Xxh3::new(seed) }
     }
 
-    /// XXH3-128 with a random seed, which is the default hasher of filters.
+    /// The default hasher of filters: XXH3-128 with a random seed.
     ///
     /// # Errors
     /// Returns an error if the operating system provides no random numbers.
@@ -55,7 +55,7 @@ impl PortableHasher {
         PortableHasher::new(HasherId::Sip13, seed)
     }
 
-    /// The hash of a key of any type, equal to [`FilterOf::hash`](crate::FilterOf::hash) of a
+    /// The hash of a key of any type. It equals [`FilterOf::hash`](crate::FilterOf::hash) of a
     /// filter with this hasher. Use this method if you have no filter, or only a `dyn`
     /// [`Filter`](crate::Filter).
     #[inline]

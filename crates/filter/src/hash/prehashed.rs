@@ -7,11 +7,12 @@ use xxhash_rust::xxh3::{Xxh3Builder, xxh3_64_with_seed};
 
 /// The hasher for keys that are already 64-bit hashes, given as `u64`.
 ///
-/// The number is mixed with the seed, so it does not have to be a good hash. Distinct numbers stay
-/// distinct. Two keys with equal hashes cannot be distinguished, however large the filter is. A key
-/// that was not inserted has the same hash as one of n inserted keys with a probability of up to
-/// n/2^64. Plans, rates and [`verify`](crate::verify) account for this probability. Keys of other
-/// types are first hashed with XXH3-64.
+/// The hasher mixes each number with the seed, so the numbers need not be evenly distributed.
+/// Distinct numbers get distinct hashes. Keys of other types are first hashed with XXH3-64.
+///
+/// Two keys with the same 64-bit hash cannot be distinguished, however large the filter is. If n
+/// keys were inserted, another key has the same hash as one of them with a probability of up to
+/// n/2^64. Plans, rates and [`verify`](crate::verify) include this probability.
 ///
 /// A filter with this hasher cannot be saved, because this hasher has no number in the file format.
 ///
@@ -31,7 +32,7 @@ pub struct Prehashed {
 }
 
 impl Prehashed {
-    /// A hasher with this seed; the seed determines which keys are false positives.
+    /// A hasher with this seed.
     #[must_use]
     pub fn new(seed: Seed) -> Prehashed {
         Prehashed { seed }
@@ -55,8 +56,8 @@ impl KeyHasher for Prehashed {
         self.hash_number(state.digest())
     }
 
-    /// Each half is a bijective function of the number. The second half is computed from the first
-    /// half and the seed, so that the halves behave as if they were independent.
+    /// Each half of the hash is a bijective function of the number. The second half is computed
+    /// from the first half and the seed, so that the halves behave as if they were independent.
     #[inline]
     fn hash_number(&self, number: u64) -> KeyHash {
         let h1 = mix(mix(number ^ self.seed.low()) ^ self.seed.high());

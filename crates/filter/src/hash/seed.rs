@@ -13,9 +13,8 @@ use core::str::FromStr;
 ///
 /// Proven rates hold for a random seed, and for keys that were chosen without knowing the seed.
 /// Choose the seed yourself only to merge or compare filters, or to make a result reproducible.
-/// [`Display`](fmt::Display) writes the seed as hexadecimal digits. `{:?}` does not show the seed,
-/// so that it does not get into logs: an attacker who knows the seed can choose keys that are all
-/// false positives.
+/// [`Display`](fmt::Display) writes the seed as hexadecimal digits. `{:?}` hides the seed, to keep
+/// it out of logs. An attacker who knows the seed can choose keys that are all false positives.
 ///
 /// ```
 /// use truebloom::Seed;

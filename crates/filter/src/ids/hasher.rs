@@ -7,11 +7,12 @@ use core::fmt;
 #[non_exhaustive]
 #[repr(u16)]
 pub enum HasherId {
-    /// XXH3-128, for keys that are chosen without knowing the seed: a few nanoseconds per key.
+    /// XXH3-128, the default. It takes a few nanoseconds per key. Use it for keys that are chosen
+    /// without knowing the seed.
     Xxh3 = 3,
-    /// SipHash-1-3-128, for untrusted keys. SipHash is several times slower than XXH3. But without
-    /// the seed, nobody can choose keys that are false positives, or keys that fill the filter
-    /// faster.
+    /// SipHash-1-3-128, for untrusted keys. SipHash is several times slower than XXH3. But an
+    /// attacker who knows neither the seed nor the file cannot compute keys that are false
+    /// positives, or keys that fill the filter faster.
     Sip13 = 2,
 }
 

@@ -17,8 +17,8 @@ macro_rules! file_kind {
             /// All kinds.
             pub const ALL: [FileKind; [$($number),*].len()] = [$(FileKind::$kind),*];
 
-            /// How to open a file of this kind: the type of this crate, and the subcommand of
-            /// `truebloom`.
+            /// How to open a file of this kind: the method of this crate, and the subcommand of
+            /// `truebloom`, if there is one.
             #[must_use]
             pub fn opened_by(self) -> &'static str {
                 match self { $(FileKind::$kind => $opened_by,)* }
@@ -44,19 +44,19 @@ file_kind! {
     Bloom = 1, "a Bloom filter", "`BloomFilter::open`, or `truebloom check`", Spread;
     /// A blocked Bloom filter.
     Blocked = 2, "a blocked Bloom filter", "`BlockedBloomFilter::open` (`InPlace::<InLines>::open` to change it in its place), or `truebloom check`", Lines;
-    /// A recycling filter of one phase.
+    /// A recycling filter (a filter that forgets) with one phase: it remembers the present cycle.
     RecyclingOnePhase = 3, "a recycling filter of one phase", "`<RecyclingFilter>::open`, or `truebloom dedup --state`", Spread;
-    /// A recycling filter of two phases.
+    /// A recycling filter with two phases: it remembers the present cycle and the previous cycle.
     RecyclingTwoPhase = 4, "a recycling filter of two phases", "`<RecyclingFilter>::open`, or `truebloom dedup --state`", Spread;
     /// A Bloom filter that grows.
     Scalable = 5, "a Bloom filter that grows", "`ScalableFilter::open`, or `truebloom check`", Spread;
     /// A Count-Min sketch.
     CountMin = 6, "a Count-Min sketch", "`CountMin::open`, or `truebloom count query`", Spread;
-    /// A Count-Min sketch whose rows are made from two hashes.
+    /// A Count-Min sketch that derives a key's positions in all rows from two hashes.
     TwoHashCountMin = 7, "a two-hash Count-Min sketch", "`TwoHashCountMin::open`, or `truebloom count query`", Spread;
-    /// A blocked recycling filter, which has one phase.
+    /// A recycling filter that uses one cache line per key. It has one phase.
     RecyclingBlocked = 8, "a blocked recycling filter", "`BlockedRecyclingFilter::open`, or `truebloom dedup --state`", Lines;
-    /// Many filters with the same plan.
+    /// Many filters with the same plan and seed.
     Pack = 9, "a pack of filters", "`Pack::open`", Spread;
 }
 

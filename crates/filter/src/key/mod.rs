@@ -17,28 +17,34 @@ use alloc::vec::Vec;
 /// |---|---|
 /// | integers up to 64 bits, `usize`, `bool`, `char`, `NonZero`, `Ipv4Addr` | 8, little-endian, sign-extended |
 /// | 128-bit integers, `Ipv6Addr` | 16, little-endian |
-/// | strings of bytes: `str`, `String`, `[u8]`, `Vec<u8>`, `[u8; N]`, `Uuid` (feature `uuid`) | as they are |
-/// | sequences: `[K]`, `[K; N]`, `Vec<K>` | their number, and each key |
+/// | byte strings: `str`, `String`, `[u8]`, `Vec<u8>`, `[u8; N]`, `Uuid` (feature `uuid`) | their bytes |
+/// | sequences: `[K]`, `[K; N]`, `Vec<K>` | the number of keys, then each key |
 /// | tuples, `Duration` (seconds, nanoseconds), structs by `#[derive(Key)]` | each field |
-/// | `IpAddr`, `SocketAddr` | the version, 4 or 6, and each part |
-/// | `Option`, enums by `#[derive(Key)]` | the number of the variant (`None` is 0, `Some` is 1), and each field |
-/// | references, `Box`, `Cow`, `Rc`, `Arc`; tuples and structs of one field | those of the value |
+/// | `IpAddr`, `SocketAddr` | the version (4 or 6), then each part |
+/// | `Option`, enums by `#[derive(Key)]` | the number of the variant (`None` is 0, `Some` is 1), then each field |
+/// | references, `Box`, `Cow`, `Rc`, `Arc`; tuples and structs of one field | the bytes of the value |
 ///
-/// Within a sequence, a tuple, a struct or an enum, the numbers in this table take 8 bytes, and a
-/// byte string begins with its length. So two different values of one type never have the same
-/// bytes, except for values of `dyn Key`, which can have any type. Within a larger key, the bytes
-/// of one value are never a prefix of the bytes of a different value of the same type.
+/// The number of keys, the version and the number of the variant take 8 bytes each. Within a
+/// sequence, a tuple, a struct or an enum, a byte string begins with its length, which also takes 8
+/// bytes. Therefore, different values of one type never have the same bytes, even inside a larger
+/// key. Values of `dyn Key` are an exception, because they can have any type.
 ///
-/// Values of different types can be the same key: `5u8`, `5u64` and `5i32`; `true` and `1`; `"a"`
-/// and `b"a"`; `-1i64` and `u64::MAX`; a `struct Url(String)` and its text. A number is the same
-/// key as the byte string of its 8 bytes. A `u128`, a pair of `u64`, and the byte string of their
-/// 16 bytes are the same key, too. To mix types in one filter, add a tag to each: `("id", 5u64)`.
+/// Values of different types can be the same key:
+///
+/// * `5u8`, `5u64`, `5i32`, and the byte string of their 8 bytes
+/// * `true` and `1`
+/// * `-1i64` and `u64::MAX`
+/// * `"a"` and `b"a"`
+/// * a `struct Url(String)` and its text
+/// * a `u128`, a pair of `u64`, and the byte string of their 16 bytes
+///
+/// To mix types in one filter, add a tag to each key: `("id", 5u64)`.
 ///
 /// Hashing a key never allocates. Floating-point numbers are not keys, because only your program
-/// can decide which of them are the same key (`x.to_bits()` distinguishes 0.0 from -0.0).
-/// `std::hash::Hash` is not used, because it adds lengths and terminators that depend on the type.
-/// These additions may change with any version of the standard library, so saved filters could
-/// become useless. For filters in memory,
+/// can decide which of them are the same key. For example, `x.to_bits()` distinguishes 0.0 from
+/// -0.0. `std::hash::Hash` is not used, because it adds lengths and terminators that depend on the
+/// type. These additions may change with any version of the standard library. Saved filters would
+/// then not find their keys. For filters in memory,
 /// [`ForeignHasher::hash_one`](crate::ForeignHasher::hash_one) accepts values that implement
 /// `std::hash::Hash`.
 ///
@@ -70,13 +76,14 @@ use alloc::vec::Vec;
     note = "for any type with `std::hash::Hash`, in filters that are never saved: `truebloom::ForeignHasher::hash_one`"
 )]
 pub trait Key {
-    /// Writes the key as a part of a larger key: a number as its bytes, a byte string after its
-    /// length, and anything else part by part. A key that is not part of a larger key is hashed in
-    /// the same form, unless [`key_bytes`](Self::key_bytes) returns a byte string.
+    /// Writes the key as a part of a larger key. A number is written as its bytes, a byte string
+    /// after its length, and any other key part by part. A key that is not part of a larger key is
+    /// hashed in the same form, with one exception: if [`key_bytes`](Self::key_bytes) returns a
+    /// byte string, this string is hashed without its length.
     fn write_key(&self, to: &mut KeyWriter<'_>);
 
-    /// The key as a number, if it is a number of 8 bytes. Several such keys are hashed in parallel,
-    /// in registers. If this method returns a number, [`write_key`](Self::write_key) must write
+    /// The key as a number, if it is a number of 8 bytes. Methods that take many keys can hash such
+    /// keys in parallel. If this method returns a number, [`write_key`](Self::write_key) must write
     /// exactly this number.
     #[inline(always)]
     fn key_number(&self) -> Option<u64> {

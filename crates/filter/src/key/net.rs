@@ -3,7 +3,7 @@
 use super::{Key, KeyWriter};
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 
-/// The address as a number; its first byte is the highest.
+/// The address as a number, with the first byte of the address as the most significant byte.
 impl Key for Ipv4Addr {
     #[inline]
     fn write_key(&self, to: &mut KeyWriter<'_>) {
@@ -16,7 +16,8 @@ impl Key for Ipv4Addr {
     }
 }
 
-/// The address as a number of 128 bits; its first byte is the highest.
+/// The address as a 128-bit number, with the first byte of the address as the most significant
+/// byte.
 impl Key for Ipv6Addr {
     #[inline]
     fn write_key(&self, to: &mut KeyWriter<'_>) {
@@ -51,7 +52,7 @@ impl Key for SocketAddrV6 {
     }
 }
 
-/// The version, 4 or 6, followed by the key of an address of that version.
+/// The version, 4 or 6, and then the parts of the [`SocketAddrV4`] or [`SocketAddrV6`].
 impl Key for SocketAddr {
     #[inline]
     fn write_key(&self, to: &mut KeyWriter<'_>) {

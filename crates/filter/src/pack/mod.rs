@@ -16,14 +16,14 @@ use alloc::vec::Vec;
 use core::fmt;
 use record::record_words;
 
-/// Many small filters in one piece of memory, or in one file. Bits, probes, scheme, hasher, seed,
-/// capacity and rate are stored once. The filters in a pack are its *members*. Besides its bits,
-/// each member takes 64 bytes for its counts and two checksums.
+/// Many small filters in one piece of memory, or in one file. The filters in a pack are its
+/// *members*. All members have the same number of bits, number of probes, scheme, hasher, seed,
+/// capacity and planned rate. The pack stores these values once. Each member has a *record* of 64
+/// bytes, with its counts and two checksums. The bits of the member follow its record.
 ///
-/// [`get`](Self::get) returns a view of a member in a few nanoseconds; the view takes 64 bytes. All
-/// members have the same plan and the same seed, so a key needs to be hashed only once for all of
-/// them. For example, 10,000 filters of 5,000 keys each at 1% take 1.011 times the memory of their
-/// bits.
+/// [`get`](Self::get) returns a view of a member in a few nanoseconds. The view takes 64 bytes. A
+/// key needs to be hashed only once for all members, because they have the same seed. For example,
+/// 10,000 filters of 5,000 keys each at 1% take 1.1% more memory than their bits alone.
 ///
 /// ```
 /// use truebloom::{BloomFilter, Pack};
@@ -53,23 +53,23 @@ pub struct Pack<S: Scheme = Standard, K: Backing = Owned> {
 /// A filter in a pack.
 pub type Member<'a, S = Standard, W = [u8; 8]> = FilterOf<S, PortableHasher, Packed<'a, W>>;
 
-/// A pack over bytes that `B` holds.
+/// A view of a pack, in the bytes that a `B` holds.
 pub type PackView<B, S = Standard> = Pack<S, View<B>>;
 
 impl<S: Scheme> Pack<S> {
-    /// An empty pack for filters with the plan and the seed of this filter. The filter's keys and
-    /// its label are not copied.
+    /// An empty pack for filters that have the same plan and seed as this filter. The filter's keys
+    /// and its label are not copied.
     pub fn of<K: Counted>(filter: &FilterOf<S, PortableHasher, K>) -> Pack<S> {
         let head = Head { label: Label::default(), ..filter.head().clone() };
         Pack::with_words(head, Vec::new())
     }
 
     /// Adds a filter to the pack. The filter's bits and counts are copied. Its label and its plan
-    /// are not copied, because the member has the pack's plan.
+    /// are not copied: the member gets the plan of the pack.
     ///
     /// # Errors
-    /// Returns an error if the filter differs from the pack in bits, probes, scheme, hasher or
-    /// seed.
+    /// Returns an error if the filter and the pack differ in the number of bits, the number of
+    /// probes, the scheme, the hasher or the seed.
     pub fn push<K: Counted>(&mut self, filter: &FilterOf<S, PortableHasher, K>) -> Result<(), MergeError> {
         self.check_alike(filter)?;
         let start = self.words.len();
@@ -94,9 +94,9 @@ impl<S: Scheme, K: Backing> Pack<S, K> {
         self.len() == 0
     }
 
-    /// The filter with this index, counted from 0 in the order of insertion; `None` beyond the last
-    /// filter. This method checks only the filter's record. To check the filter's bits, call
-    /// `verify_bytes` of the filter.
+    /// The filter with this index, or `None` if the index is too large. Indices start at 0, in the
+    /// order in which the filters were added. This method checks only the filter's record: its
+    /// counts, not its bits. To check the bits, call `verify_bytes` of the filter.
     ///
     /// # Errors
     /// Returns an error if the record of the filter is damaged.
@@ -106,7 +106,7 @@ impl<S: Scheme, K: Backing> Pack<S, K> {
         words.map(|words| record::member(&self.head, self.family, words)).transpose()
     }
 
-    /// The filters in the order of insertion.
+    /// The filters, in the order in which they were added.
     pub fn iter(&self) -> impl Iterator<Item = Result<Member<'_, S, K::Word>, FormatError>> {
         (0..self.len()).filter_map(|number| self.get(number).transpose())
     }
@@ -116,14 +116,15 @@ impl<S: Scheme, K: Backing> Pack<S, K> {
         crate::hash::hash_key(&self.head.hasher, key)
     }
 
-    /// The length of a member in bytes: its record, and its bits in whole words.
+    /// The length of a member in bytes. A member is its record, followed by its bits in whole words
+    /// of 64 bits.
     pub fn member_bytes(&self) -> usize {
         record_words(&self.head.scheme).saturating_mul(8)
     }
 
     /// Writes a filter as a member to the beginning of these bytes. Use this method to store
-    /// members separately: for example, each member in the file of its table, and the values that
-    /// all members share in one place.
+    /// members separately. For example, a database can store each member in the file of one table,
+    /// and store the values that all members share in one place.
     ///
     /// ```
     /// use truebloom::{BloomFilter, Pack};
@@ -137,8 +138,9 @@ impl<S: Scheme, K: Backing> Pack<S, K> {
     /// ```
     ///
     /// # Errors
-    /// Returns an error if the filter differs from the pack in bits, probes, scheme, hasher or
-    /// seed, or if `bytes` is shorter than [`member_bytes`](Self::member_bytes).
+    /// Returns an error if the filter and the pack differ in the number of bits, the number of
+    /// probes, the scheme, the hasher or the seed. Returns an error if `bytes` is shorter than
+    /// [`member_bytes`](Self::member_bytes).
     pub fn write_member<V: Counted>(&self, filter: &FilterOf<S, PortableHasher, V>, bytes: &mut [u8]) -> Result<(), MergeError> {
         self.check_alike(filter)?;
         let (needed, found) = (self.member_bytes(), bytes.len());
@@ -150,8 +152,8 @@ impl<S: Scheme, K: Backing> Pack<S, K> {
     /// The member that [`write_member`](Self::write_member) wrote to the beginning of these bytes.
     ///
     /// # Errors
-    /// Returns an error if there are too few bytes, or if the bytes are damaged or belong to a pack
-    /// with another plan or seed.
+    /// Returns an error if there are too few bytes, or if the member's record is damaged. Returns
+    /// an error if the member belongs to a pack with another plan or seed.
     pub fn view_member<'a>(&'a self, bytes: &'a [u8]) -> Result<Member<'a, S>, FormatError> {
         let (expected, found) = (self.member_bytes() as u64, bytes.len() as u64);
         let words = bytes.as_chunks().0.get(..record_words(&self.head.scheme)).ok_or(FormatError::Truncated { expected, found })?;
@@ -164,7 +166,7 @@ impl<S: Scheme, K: Backing> Pack<S, K> {
 }
 
 impl<S: Scheme, K: Backing> fmt::Debug for Pack<S, K> {
-    /// Formats the values that the members share, and the number of members.
+    /// Formats the number of members, and their bits and probes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let scheme = &self.head.scheme;
         let (bits, probes) = (scheme.bits(), scheme.probes());
@@ -182,7 +184,8 @@ where
 }
 
 impl<S: Scheme, K: Backing> PartialEq for Pack<S, K> {
-    /// Returns true if both packs have the same members in the same order.
+    /// Returns true if both packs have the same plan and seed, and the same members in the same
+    /// order.
     fn eq(&self, other: &Pack<S, K>) -> bool {
         self.family == other.family && self.words[..] == other.words[..]
     }

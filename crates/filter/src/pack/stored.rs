@@ -117,7 +117,7 @@ writes_files!([S: Scheme, K: Counted] Pack<S, K>);
 
 reads_files! {
     ///
-    /// Every member is compared with its checksums.
+    /// Every member is checked against its checksums and its counts.
     [S: Scheme] Pack<S>
 }
 

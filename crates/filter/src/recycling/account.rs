@@ -8,40 +8,43 @@ use truebloom_math::Error;
 use truebloom_math::freedman::wrong_drops_at_most;
 use truebloom_math::law::hash_floor;
 
-/// The counts of a recycling filter.
+/// The counts of a recycling filter. Items enter its *active* phase. With two phases, the *frozen*
+/// phase is the active phase of the previous cycle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {
-    /// How many items were offered, repeats included. For a filter that threads share, only items
+    /// How many items were offered, including repeats. If threads share the filter, only offers
     /// that set a bit are counted.
     pub offered: u64,
-    /// How many items were new.
+    /// How many items were reported as new.
     pub new: u64,
-    /// How many offered items were in the frozen phase, but not in the active phase.
+    /// How many items were reported as [`Seen::Frozen`](super::Seen::Frozen): they were in the
+    /// frozen phase, but not in the active phase.
     pub refreshed: u64,
     /// The number of recycles so far.
     pub cycles: u64,
-    /// How many of the recycles happened because the fill exceeded [`sigma`](super::Policy::sigma).
+    /// How many recycles happened because the active phase exceeded the threshold
+    /// [`sigma`](super::Policy::sigma).
     pub by_fill: u64,
-    /// How many items have entered the active phase since it began. If the item that triggered the
-    /// recycle was [retained](super::Policy::retaining), it is one of them.
+    /// How many items have entered the active phase in this cycle. This includes the item that
+    /// triggered the last recycle, if it was [retained](super::Policy::retaining).
     pub items: u64,
 }
 
-/// How many new items were reported as seen because the filter cannot distinguish them from
-/// repeats.
+/// The number of *wrong drops*: new items that were reported as seen, because they were false
+/// positives.
 ///
 /// Each item is counted at most once per cycle, at its first offer. With two phases, each item is
-/// counted at most once while it is remembered. Later offers of a wrongly dropped item are not
-/// counted, although they are reported as seen.
+/// counted at most once while it is remembered. If a wrongly dropped item is offered again, it is
+/// reported as seen again, but is not counted again.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct WrongDrops {
-    /// An estimate of the number of wrong drops. The estimate is unbiased: over seeds, its mean is
-    /// equal to the mean of the true number. The estimate may be higher than the number of items
-    /// that were reported as seen.
+    /// An estimate of the number of wrong drops. The estimate is unbiased: over all seeds, its mean
+    /// equals the mean of the true number. The estimate may exceed the number of items that were
+    /// reported as seen.
     pub expected: f64,
-    /// An upper bound on the number of wrong drops, which holds with the requested confidence. The
+    /// An upper bound on the number of wrong drops. It holds with the requested confidence. The
     /// bound is never higher than the number of items that were reported as seen.
     pub at_most: u64,
 }
@@ -96,39 +99,46 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
         self.counts.stats()
     }
 
-    /// An upper bound on [`fpr`](Self::fpr) at the moment when an item is offered, for every
-    /// stream. If threads have shared the filter, the bound applies to offers from now on. It
-    /// includes equal hashes: the filter never holds more items than it has bits.
+    /// An upper bound on the rate [`fpr`](Self::fpr) just before an item is offered. The bound
+    /// holds for every stream. It includes the probability that two items have equal hashes. If
+    /// threads have shared the filter, the bound applies only to offers from now on.
     pub fn worst_fpr(&self) -> f64 {
         let of_bits = self.memory.worst_rate(&self.policy, self.counts.overfill.unwrap_or(0)) * (1.0 + self.rounding());
         let phases = if self.policy.phases == Phases::One { 1 } else { 2 };
         (of_bits + hash_floor(phases * self.bits(), H::HASH_BITS)).min(1.0)
     }
 
-    /// The sum of `rho / (1 - rho)` over all items that were reported as new. For each item, `rho`
-    /// is the filter's rate just before this item was inserted. Under the conditions of
-    /// [`wrong_drops`](Self::wrong_drops), the mean of this sum is equal to the mean number of new
-    /// items that were reported as seen. The sum does not include items that threads offered to an
+    /// An estimate of the number of new items that were reported as seen. It has a term for each
+    /// item that was reported as new, where `rho` is the filter's rate just before this item was
+    /// inserted. The estimate is the sum of these terms:
+    ///
+    /// `rho / (1 - rho)`
+    ///
+    /// Under the conditions of [`wrong_drops`](Self::wrong_drops), the mean of this sum equals the
+    /// mean of the true number. The sum does not include items that threads offered to an
     /// [`AtomicRecyclingFilter`](super::AtomicRecyclingFilter).
     pub fn compensator(&self) -> f64 {
         self.counts.odds + self.counts.odds_of_cycle
     }
 
     /// An estimate of the number of new items that were reported as seen, with an upper bound. With
-    /// probability at least `confidence`, the upper bound holds at all times of the stream. The
-    /// mean of the estimate is equal to the mean of the true number.
+    /// a probability of at least `confidence`, the upper bound holds at every point of the stream.
+    /// The mean of the estimate equals the mean of the true number.
     ///
-    /// The bound is proven ([`truebloom_math::freedman`]) for every stream that was chosen
-    /// independently of the seed. With [`Seeds::Kept`], the result is `None` as soon as the filter
-    /// has forgotten an item: a forgotten item does not behave like a new item, because it gets the
-    /// same positions again. The result is `None` for filters that are so small that their worst
-    /// rate is nearly 1. For filters that threads have shared, the result is `None` because the
-    /// rate at each offer is unknown. Equal 128-bit hashes add at most `new^2 / 2^129` wrong drops
-    /// on average.
+    /// The bound is proven for every stream that was chosen independently of the seed: see
+    /// [`truebloom_math::freedman`]. The result is `None` in three cases:
+    ///
+    /// * The policy has [`Seeds::Kept`], and the filter has forgotten an item. A forgotten item
+    ///   gets the same positions again, so it does not behave like a new item.
+    /// * The filter is so small that its worst rate is nearly 1.
+    /// * Threads have shared the filter. The rate at each offer is then unknown.
+    ///
+    /// The estimate and the bound ignore items with equal 128-bit hashes. If n items were reported
+    /// as new, these cause at most `n^2 / 2^129` more wrong drops on average.
     ///
     /// # Errors
-    /// Returns an error if `confidence` is not strictly between 0 and 1, or if more than 2^53 wrong
-    /// drops are expected for the stream.
+    /// Returns an error if `confidence` is not strictly between 0 and 1, or if the estimate exceeds
+    /// about 2^53.
     pub fn wrong_drops(&self, confidence: f64) -> Result<Option<WrongDrops>, Error> {
         let worst = self.worst_fpr();
         let odds = worst / (1.0 - worst);
@@ -146,13 +156,14 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
         Ok(Some(WrongDrops { expected, at_most: wrong_drops_at_most(safe, odds, confidence)?.min(seen) }))
     }
 
-    /// The average rate of this stream so far: the estimated number of wrong drops divided by the
-    /// number of new items, including those that were wrongly dropped. `None` before the first new
-    /// item, and for filters that threads have shared.
+    /// The average rate of this stream so far: the estimated number of wrong drops, divided by the
+    /// estimated number of new items. The new items include those that were wrongly dropped. The
+    /// result is `None` before the first new item, and if threads have shared the filter.
     ///
-    /// If the arrival of new items does not depend on the fill, this rate converges to the long-run
-    /// average rate of the filter's design. Items that are offered again after each recycle raise
-    /// the rate.
+    /// This rate converges to the long-run average rate of the filter's design, which
+    /// [`truebloom_math::recycling`] computes. The condition is that the arrival of new items does
+    /// not depend on how many bits are set. If the same items are offered again after each recycle,
+    /// the rate is higher.
     pub fn average_fpr(&self) -> Option<f64> {
         let expected = self.compensator();
         (self.counts.new > 0 && self.counts.overfill.is_none()).then(|| expected / (self.counts.new as f64 + expected))
@@ -173,10 +184,10 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
 }
 
 impl<H: KeyHasher, S: Layout, K: Counted> RecyclingFilter<H, S, K> {
-    /// The present rate: the probability that a key is reported as seen although it was never
-    /// offered, for keys chosen without knowing the seed. The rate is computed from the set bits.
-    /// It includes an upper bound on the probability that the key has the same hash as a remembered
-    /// key. This probability matters only at very low rates.
+    /// The present rate: the probability that a key that was never offered is reported as seen. The
+    /// key must be chosen without knowing the seed. The rate is computed from the set bits. It
+    /// includes an upper bound on the probability that the key has the same hash as a remembered
+    /// key. Equal hashes matter only at very low rates.
     pub fn fpr(&self) -> f64 {
         with_equal_hashes::<H>(self.memory.rate(), self.stats(), self.frozen_ones())
     }

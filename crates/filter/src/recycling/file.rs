@@ -23,16 +23,16 @@ writes_files! {
 
 reads_files! {
     ///
-    /// The type determines the scheme or layout. For example, `let seen: RecyclingFilter =
-    /// RecyclingFilter::from_bytes(&bytes)?` reads a filter with the standard scheme. For a file
-    /// with another scheme, this call returns an error.
+    /// The type of the variable selects the scheme. For example, `let seen: RecyclingFilter =
+    /// RecyclingFilter::from_bytes(&bytes)?` reads a filter with the standard scheme. If the file
+    /// has another scheme, this call returns an error.
     [S: Layout] RecyclingFilter<PortableHasher, S>
 }
 
 views_files! {
     ///
-    /// The view of the second phase holds a clone of `bytes`. Pass a slice or an `Arc`, because
-    /// their clones do not copy the bytes.
+    /// With two phases, the view clones `bytes`. Pass a slice or an `Arc`, because cloning them
+    /// does not copy the bytes.
     ///
     /// ```
     /// use truebloom::recycling::{Policy, RecyclingFilter};

@@ -7,14 +7,17 @@ use crate::hash::{KeyHash, KeyHasher, hash_key};
 use crate::key::Key;
 use core::time::Duration;
 
-/// Which phase contained an item when it was offered.
+/// The result of offering an item: whether a phase of the filter already contained it.
+///
+/// Items are inserted into the *active* phase. In a filter with two phases, the *frozen* phase
+/// holds the items of the previous cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Seen {
     /// No phase contained the item: the filter certainly did not remember it.
     New,
-    /// Only the frozen phase contained the item: it is a repeat or a false positive. The item has
-    /// now entered the active phase.
+    /// Only the frozen phase contained the item: it is a repeat or a false positive. The item was
+    /// then inserted into the active phase.
     Frozen,
     /// The active phase contained the item: it is a repeat or a false positive.
     Active,
@@ -33,9 +36,8 @@ impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
     /// Checks whether an item is new (not remembered), and remembers it. If this makes the active
     /// phase too full, the filter recycles.
     ///
-    /// Time: one hash and k probes, or up to twice as many probes with two phases. A recycle takes
-    /// time linear in the number of bits. Spread over the items of a cycle, this is little time per
-    /// item.
+    /// The method hashes the key once and takes at most k probes per phase, where k is
+    /// [`probes`](Self::probes). A recycle takes time linear in the number of bits.
     #[inline]
     pub fn check_and_insert<Q: Key + ?Sized>(&mut self, key: &Q) -> Seen {
         self.check_and_insert_hash(self.hash(key))
@@ -72,10 +74,10 @@ impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
         seen
     }
 
-    /// Returns true if an offer of this key would raise the fill above
-    /// [`sigma`](super::Policy::sigma), so that the filter would recycle. Use this method in
-    /// programs that must stop before the filter forgets anything. The method does not predict
-    /// recycles that are caused by the number of insertions or by age.
+    /// Returns true if inserting this key would make the filter recycle because
+    /// [`sigma`](super::Policy::sigma) is exceeded. Use this method in programs that must stop
+    /// before the filter forgets anything. The method does not predict recycles that are caused by
+    /// the number of insertions or by age.
     ///
     /// ```
     /// use truebloom::recycling::RecyclingFilter;
@@ -105,8 +107,11 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
 
     /// Returns true if the key is remembered. The answer is always true for an item that was
     /// offered after the most recent recycle. With two phases, the answer is always true for an
-    /// item that was offered after the second most recent recycle. For other keys, the answer is
-    /// true with a probability of [`fpr`](Self::fpr).
+    /// item that was offered after the second most recent recycle. With
+    /// [`Trigger::Excluded`](super::Trigger::Excluded), an item that ends a phase is an exception:
+    /// it may be forgotten at once.
+    ///
+    /// For a key that was never offered, the probability of a true answer is [`fpr`](Self::fpr).
     #[inline]
     pub fn contains<Q: Key + ?Sized>(&self, key: &Q) -> bool {
         self.contains_hash(self.hash(key))

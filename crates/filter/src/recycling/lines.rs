@@ -18,17 +18,18 @@ use truebloom_math::recycling::{BlockedDesign, Weights};
 use truebloom_math::{Law, MAX_BLOCKED_PROBES};
 
 /// The blocked layout: all probes of a key are in one block of 512 bits, a cache line, as in a
-/// [`BlockedBloomFilter`](crate::BlockedBloomFilter). Each key takes one access to memory, but the
-/// filter needs a few more bits than with the standard scheme.
+/// [`BlockedBloomFilter`](crate::BlockedBloomFilter). Each key takes a single memory access. At the
+/// same rate, the filter needs a few more bits than a filter with the standard scheme.
 ///
 /// The number of set bits does not determine the rate of such a filter, because some lines get more
-/// items than others. The filter's own rate is the mean of `(ones / 512)^probes` over its lines.
-/// Every new item updates this rate, in integer arithmetic ([`Weights`]). The filter recycles as
-/// soon as the rate exceeds [`sigma`](Policy::sigma), which can be 1e-15 to 0.999.
+/// items than others. A line with `ones` set bits has the rate `(ones / 512)^probes`, and the
+/// filter's rate is the mean over its lines. The filter updates this rate after every new item, in
+/// integer arithmetic that rounds up ([`Weights`]). It recycles as soon as the rate exceeds
+/// [`sigma`](Policy::sigma), which can be 1e-15 to 0.999.
 ///
-/// A blocked recycling filter has one phase and up to 32 probes, and does not retain any item after
-/// a recycle, because no law is known for other designs. [`BlockedDesign`] computes the rates of
-/// blocked recycling filters.
+/// A blocked recycling filter has one phase and at most 32 probes per key. Its policy cannot be
+/// [`retaining`](Policy::retaining). [`BlockedDesign`] computes the rates of blocked recycling
+/// filters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Blocked {}
 

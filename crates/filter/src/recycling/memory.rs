@@ -14,15 +14,15 @@ use crate::scheme::FillScheme;
 use alloc::vec::Vec;
 use core::fmt::Debug;
 
-/// The layout of a recycling filter's bits. With a [scheme whose fill determines the
-/// rate](FillScheme), the positions of a key can be anywhere among the bits. With
-/// [`Blocked`](super::Blocked), all positions of a key are in one cache line.
+/// The layout of a recycling filter's bits. With a [`FillScheme`], the positions of a key can be
+/// anywhere in the filter. With [`Blocked`](super::Blocked), all positions of a key are in one
+/// cache line.
 pub trait Layout {
     /// The recycle threshold: [`sigma`](Policy::sigma).
     type Limit: Limit;
-    /// The type of the memory with the phases.
+    /// The type that stores the bits of all phases.
     type Memory<K: Backing>: Memory<K, Limit = Self::Limit, Scheme = Self::Scheme>;
-    /// The scheme: how a hash becomes positions. The scheme is known before memory is allocated.
+    /// The scheme, which maps the hash of a key to positions.
     type Scheme: 'static;
 }
 
@@ -79,7 +79,7 @@ pub enum Entered {
 pub trait Memory<K: Backing>: Sized + PartialEq {
     /// The type of the recycle threshold.
     type Limit: Limit;
-    /// The scheme: how a hash becomes positions. The scheme is known before memory is allocated.
+    /// The scheme, which maps the hash of a key to positions.
     type Scheme;
 
     /// The kinds of files that such a filter can have.

@@ -1,12 +1,12 @@
 //! Filters that forget, for endless streams, in fixed memory, with a proven rate.
 //!
-//! A [`RecyclingFilter`] is emptied when its fill reaches a threshold, so its rate never exceeds a
-//! known worst rate, however long the stream is. Each recycle starts a new *cycle*. An item is
-//! *new* if the filter does not remember it. A forgotten item is therefore new when it is offered
-//! again. With two [phases](Phases), the filter also remembers the previous cycle.
-//! [`BlockedRecyclingFilter`] uses one cache line per key. [`AtomicRecyclingFilter`] can be shared
-//! by threads. [`truebloom_math::recycling`] computes the average rate of a design, and its items
-//! per cycle.
+//! A [`RecyclingFilter`] *recycles* when more bits are set than a threshold allows: it forgets old
+//! items and starts a new *cycle*. Its false-positive rate therefore never exceeds a known limit,
+//! however long the stream is. An item is *new* if the filter does not remember it, even if it was
+//! offered before and forgotten. With two [phases](Phases), the filter also remembers the previous
+//! cycle. [`BlockedRecyclingFilter`] uses one cache line per key. [`AtomicRecyclingFilter`] can be
+//! shared by threads. [`truebloom_math::recycling`] computes the average rate of a filter, and its
+//! average number of items per cycle.
 //!
 //! ```
 //! use truebloom::recycling::{Policy, RecyclingFilter, Seen};
@@ -62,29 +62,30 @@ use truebloom_math::{Error, Rate};
 /// stream.
 ///
 /// [`check_and_insert`](Self::check_and_insert) reports whether an item is new (not remembered),
-/// and then remembers it. The rate at which new items are wrongly reported as seen starts at 0 in
-/// each cycle and never exceeds [`worst_fpr`](Self::worst_fpr). A remembered item is never reported
-/// as new.
+/// and then remembers it. The rate at which new items are wrongly reported as seen rises during
+/// each cycle, but never exceeds [`worst_fpr`](Self::worst_fpr). A remembered item is never
+/// reported as new.
 ///
 /// # What is remembered
 /// * With one phase, the filter remembers all items that were offered after the most recent
 ///   recycle.
 /// * With two phases, the filter remembers all items that were offered after the second most recent
-///   recycle. An item that is offered again is remembered as if it were offered for the first time.
+///   recycle. If an item was offered several times, its latest offer counts. With
+///   [`Trigger::Excluded`], an item that ends a phase is an exception: it may be forgotten at once.
 ///
 /// With an [`age`](Policy::age) of T and two phases, an item is remembered for at least T and less
-/// than 2T. A recycle that is forced by the fill makes this time shorter ([`Stats::by_fill`] counts
-/// these recycles). The filter has no clock of its own: it gets the time only from
-/// [`advance`](Self::advance) and [`check_and_insert_at`](Self::check_and_insert_at). Calls of
-/// [`check_and_insert`](Self::check_and_insert) never make the filter forget items because of their
-/// age.
+/// than 2T on the caller's clock. If the filter recycles earlier for another reason, this time is
+/// shorter. [`Stats::by_fill`] counts the recycles that are caused by the fill. The filter has no
+/// clock of its own: it gets the time only from [`advance`](Self::advance) and
+/// [`check_and_insert_at`](Self::check_and_insert_at). [`check_and_insert`](Self::check_and_insert)
+/// ignores the age.
 ///
 /// # Sizes
-/// [`for_items`](RecyclingFilter::for_items) sizes one phase. For other designs, the functions of
-/// [`truebloom_math::recycling`] find the size, and [`Policy::from`] makes the policy. If at
-/// most a million distinct keys come in an hour, the filter in this example remembers the keys of
-/// the last hour. The filter reports a new key as seen with a probability of at most 0.1%, whatever
-/// keys came before:
+/// [`for_items`](RecyclingFilter::for_items) makes a filter with one phase. For two phases, find a
+/// [`Design`] with a function of [`truebloom_math::recycling`], and turn it into a policy with
+/// [`Policy::from`]. If at most a million distinct keys come in an hour, the filter in this example
+/// remembers the keys of the last hour. The filter reports a new key as seen with a probability of
+/// at most 0.1%, whatever keys came before:
 ///
 /// ```
 /// use std::time::Duration;
@@ -106,22 +107,22 @@ use truebloom_math::{Error, Rate};
 /// is still at most 0.1%.
 ///
 /// # Files
-/// Write `<RecyclingFilter>::open(path)` with angle brackets, or annotate the variable with its
-/// type. The layout is a type parameter, and Rust applies the default of a type parameter only in
-/// types.
+/// To open a file, write `<RecyclingFilter>::open(path)` with angle brackets, or annotate the
+/// variable with its type. Otherwise, the compiler cannot infer the scheme `S`.
 ///
 /// # Which answers are wrong
 /// When a new item is offered, the bits that are set at this moment determine the probability that
-/// the item is wrongly reported as seen. If it is, all later offers of this item until the next
-/// recycle are wrong, too. [`wrong_drops`](Self::wrong_drops) gives an estimate and an upper bound
-/// of the number of items that were wrongly reported so far.
+/// the item is wrongly reported as seen. A wrongly reported item is also reported as seen at every
+/// later offer, until the filter forgets it. [`wrong_drops`](Self::wrong_drops) estimates the
+/// number of wrongly reported items so far, and gives an upper bound on it.
 ///
-/// `S` is the [scheme](crate::scheme): [`Standard`]; [`Classic`](crate::scheme::Classic) for
-/// distinct probes; or [`Blocked`] for one cache line per key ([`BlockedRecyclingFilter`]). `H` is
-/// the hasher, as for [`BloomFilter`](crate::BloomFilter).
+/// `S` is the [scheme](crate::scheme). It is [`Standard`] by default. With
+/// [`Classic`](crate::scheme::Classic), the probes of a key are distinct. With [`Blocked`], they
+/// are in one cache line ([`BlockedRecyclingFilter`]). `H` is the hasher, as for
+/// [`BloomFilter`](crate::BloomFilter).
 ///
-/// `K` is the backing, as for [`FilterOf`](crate::FilterOf): [`view`](RecyclingFilter::view) makes
-/// a filter over bytes.
+/// `K` says where the bits are stored, as for [`FilterOf`](crate::FilterOf).
+/// [`view`](RecyclingFilter::view) makes a filter that reads its bits from the given bytes.
 pub struct RecyclingFilter<H: KeyHasher = PortableHasher, S: Layout = Standard, K: Backing = Owned> {
     hasher: H,
     policy: Policy<S::Limit>,
@@ -146,13 +147,13 @@ impl RecyclingFilter {
 
 impl RecyclingFilter {
     /// A filter in which a cycle has at least `items` new items on average. The average rate at
-    /// which the filter wrongly reports new items as seen is at most `rate`. The filter is the
-    /// smallest one that [`min_bits`] finds, with one phase and a random seed. The section
-    /// [Sizes](Self#sizes) shows how to choose the size of a filter with two phases.
+    /// which the filter wrongly reports new items as seen is at most `rate`. The filter has one
+    /// phase and a random seed. [`min_bits`] computes its size. The section [Sizes](Self#sizes)
+    /// shows how to choose the size of a filter with two phases.
     ///
-    /// The average is proven for the long run, and for every stream that is chosen without knowing
-    /// the seed. For an individual new item, the rate may be several times the average, but never
-    /// exceeds [`worst_fpr`](Self::worst_fpr).
+    /// The average rate is a long-run average. It is proven for every stream that is chosen without
+    /// knowing the seed. For an individual new item, the rate may be several times the average, but
+    /// never exceeds [`worst_fpr`](Self::worst_fpr).
     ///
     /// ```
     /// use truebloom::recycling::RecyclingFilter;
@@ -196,10 +197,10 @@ impl RecyclingFilter {
 }
 
 impl<H: KeyHasher, S: FillScheme, K: Backing> RecyclingFilter<H, S, K> {
-    /// The model of this filter, which gives its long-run rates. The model ignores recycles that
-    /// are caused by the number of insertions or by age. Returns `None` if the filter has two
-    /// phases and its policy has [`retaining`](Policy::retaining), because no law is known for such
-    /// filters.
+    /// The design of this filter, from which long-run rates can be computed. The design does not
+    /// include the limits on the number of insertions and on age. Returns `None` for a filter with
+    /// two phases and a [`retaining`](Policy::retaining) policy, because the rates of such filters
+    /// are not known.
     pub fn design(&self) -> Option<Design> {
         let Policy { phases, sigma, retaining, seeds, .. } = self.policy;
         let colliding = S::new(self.bits(), self.probes()).ok()?.id() != SchemeId::Classic;
@@ -208,8 +209,8 @@ impl<H: KeyHasher, S: FillScheme, K: Backing> RecyclingFilter<H, S, K> {
 }
 
 impl<H: KeyHasher, S: Layout> RecyclingFilter<H, S> {
-    /// Like [`new`](RecyclingFilter::new), with a custom hasher. The scheme or layout is a type
-    /// parameter that cannot be inferred:
+    /// Like [`new`](RecyclingFilter::new), with a custom hasher. The compiler cannot infer the
+    /// scheme, so give the type of the variable:
     ///
     /// ```
     /// use truebloom::recycling::{Policy, RecyclingFilter};
@@ -292,9 +293,9 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
 }
 
 impl<H: KeyHasher, S: Layout, K: Counted> RecyclingFilter<H, S, K> {
-    /// The number of set bits in the active phase, which is at most [`sigma`](Policy::sigma). For a
-    /// [`Blocked`] filter, `sigma` is a rate and does not limit the number of set bits, and the
-    /// time is linear in the number of bits.
+    /// The number of set bits in the active phase, which is at most [`sigma`](Policy::sigma). In a
+    /// [`Blocked`] filter, `sigma` is a rate, and does not limit this number directly. For such a
+    /// filter, the method counts the bits, in time linear in their number.
     pub fn ones(&self) -> u64 {
         self.memory.ones()
     }

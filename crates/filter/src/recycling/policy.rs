@@ -22,43 +22,46 @@ use truebloom_math::{Rate, try_bisect};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Policy<L = u64> {
-    /// The number of phases, and whether the item that ends a phase (the *trigger*) stays in it.
+    /// The number of phases. With two phases, this field also says whether the item that ends a
+    /// phase (the *trigger*) stays in that phase.
     pub phases: Phases,
-    /// The recycle threshold: recycle as soon as *more* bits than this are set in the active phase.
-    /// The threshold must be at most `bits - 1`. If the trigger stays in a frozen phase, the
-    /// threshold must be at most `bits - 1 - probes`, so that the frozen phase is never full.
+    /// The recycle threshold: the filter recycles as soon as *more* bits than this are set in the
+    /// active phase. The threshold must be at most `bits - 1`. With [`Trigger::Included`], it must
+    /// be at most `bits - 1 - probes`, because the trigger sets up to `probes` more bits and a
+    /// frozen phase must never be full.
     ///
-    /// For [`Blocked`](super::Blocked), the number of set bits does not determine the rate. The
-    /// threshold is therefore a rate: recycle as soon as the filter's own rate exceeds this
-    /// threshold.
+    /// For [`Blocked`](super::Blocked), the threshold is a false-positive rate: the filter recycles
+    /// as soon as its present rate exceeds the threshold.
     pub sigma: L,
-    /// The number of items after which the active phase is recycled, even if [`sigma`](Self::sigma)
-    /// is not exceeded. The number must be at least 1, or at least 2 if
+    /// The filter recycles as soon as this number of items have entered the active phase, even if
+    /// [`sigma`](Self::sigma) is not exceeded. The number must be at least 1, or at least 2 if
     /// [`retaining`](Self::retaining) is true. Recycling after a number of insertions changes the
     /// average rate of a filter, but does not raise its worst rate.
     pub insertions: Option<u64>,
-    /// The age at which the active phase is recycled, even if [`sigma`](Self::sigma) is not
-    /// exceeded. The caller passes the time to
+    /// The filter recycles when the active phase has this age, even if [`sigma`](Self::sigma) is
+    /// not exceeded. The caller passes the time to
     /// [`RecyclingFilter::advance`](super::RecyclingFilter::advance) or
     /// [`check_and_insert_at`](super::RecyclingFilter::check_and_insert_at).
     pub age: Option<Duration>,
-    /// Whether the item that triggers a recycle becomes the first item of the next phase. If this
-    /// field is true, [`sigma`](Self::sigma) must be at least the number of probes.
+    /// Whether the item that triggers a recycle is also inserted into the next phase, as its first
+    /// item. If this field is true, [`sigma`](Self::sigma) must be at least the number of probes.
     pub retaining: bool,
-    /// Whether all phases use the hasher's seed, or every phase has its own seed. Such a seed is
-    /// derived from the hasher's seed and the number of recycles.
+    /// Whether all phases use the hasher's seed ([`Seeds::Kept`]) or each phase has its own seed
+    /// ([`Seeds::Renewed`]). The seed of a phase is derived from the hasher's seed and the number
+    /// of recycles before the phase.
     pub seeds: Seeds,
 }
 
 impl<L> Policy<L> {
-    /// A policy with one phase and renewed seeds. The phase is recycled when its fill exceeds
-    /// `sigma`.
+    /// A policy with one phase and [`Seeds::Renewed`]. The filter recycles when `sigma` is
+    /// exceeded.
     pub fn one_phase(sigma: L) -> Policy<L> {
         Policy { phases: Phases::One, sigma, insertions: None, age: None, retaining: false, seeds: Seeds::Renewed }
     }
 
-    /// A policy with two phases and renewed seeds. The active phase is frozen when its fill exceeds
-    /// `sigma`, and the triggering item stays in this phase.
+    /// A policy with two phases and [`Seeds::Renewed`]. The active phase is frozen when its fill
+    /// exceeds `sigma`. The item that caused this stays in the frozen phase
+    /// ([`Trigger::Included`]).
     pub fn two_phases(sigma: L) -> Policy<L> {
         Policy { phases: Phases::Two(Trigger::Included), ..Policy::one_phase(sigma) }
     }
@@ -104,8 +107,8 @@ impl From<BlockedDesign> for Policy<f64> {
 }
 
 impl Policy<f64> {
-    /// Returns an error for policies that blocked filters cannot have, because no law is known for
-    /// them. The threshold is checked elsewhere.
+    /// Returns an error for policies that blocked filters do not support, because the rates of such
+    /// filters are not known. The threshold is checked elsewhere.
     pub(super) fn check_blocked(&self) -> Result<(), BuildError> {
         if self.phases != Phases::One {
             return Err(BuildError::NotBlocked { what: "two phases" });
@@ -155,12 +158,12 @@ pub(crate) fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// The largest sigma for which a phase with this scheme is proven to have a rate of at most `rate`.
-/// With this sigma, the filter recycles when its own rate would exceed `rate`. The time is
-/// logarithmic in the number of bits.
+/// The largest [`sigma`](Policy::sigma) with which the rate of the active phase is proven to be at
+/// most `rate`. With two phases, the rate of the filter can be higher, because the frozen phase
+/// adds to it. The time is logarithmic in the number of bits.
 ///
 /// # Errors
-/// Returns an error if a rate of the scheme would take too long to compute.
+/// Returns an error if computing the rate of a phase would take too long.
 pub fn sigma_at_rate<S: FillScheme>(scheme: &S, rate: &Rate) -> Result<u64, BuildError> {
     let law = scheme.law();
     let asked = rate.to_f64().next_down();

@@ -19,9 +19,9 @@ pub(super) struct Clock {
 }
 
 impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
-    /// Sets the time, and recycles if the active phase is then too old. If the caller pauses for at
-    /// least twice the [`age`](super::Policy::age), the filter recycles twice, because both phases
-    /// are too old.
+    /// Sets the time, and recycles if the active phase has then reached the
+    /// [`age`](super::Policy::age) of the policy. If it has reached at least twice this age, the
+    /// filter recycles twice. It then forgets all items.
     ///
     /// The caller's clock can count from any fixed moment (for example, the Unix epoch). This
     /// moment must stay the same when a filter is saved and opened again. If the clock goes back,

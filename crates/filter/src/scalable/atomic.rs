@@ -25,11 +25,14 @@ use truebloom_math::{Fpr, Growth, Rate};
 /// `AtomicScalableFilter` is made for a rate, or from a [`ScalableFilter`], and can be turned into
 /// a [`ScalableFilter`].
 ///
-/// Insertions and queries take no lock, except to open a new layer: threads that need the new layer
-/// wait for it. The rate never exceeds the requested rate, because an insertion first reserves room
-/// for all its bits, so that a layer never exceeds its limit.
-/// [`AtomicFilterOf`](crate::AtomicFilterOf) explains what a thread sees of the keys of other
-/// threads, and which threads get true for a new key.
+/// Queries take no lock. Insertions take a lock only to add a new layer: insertions that need the
+/// new layer wait until it exists. Concurrent insertions do not raise the rate above the requested
+/// rate, because each insertion reserves room for its bits before it sets them. The rate can be
+/// higher only if the filter was made from a [`ScalableFilter`] whose rate was raised by a
+/// [merge](ScalableFilter::union_with).
+///
+/// [`AtomicFilterOf`](crate::AtomicFilterOf) explains when a thread sees the keys of other threads.
+/// It also explains which threads get true if several threads insert the same new key.
 ///
 /// ```
 /// use truebloom::AtomicScalableFilter;
@@ -142,8 +145,8 @@ impl AtomicScalableFilter {
     }
 
     /// The filter's present rate: [`ScalableFilter::fpr`]. Bits that other threads set during the
-    /// call may or may not be counted. The time is linear in the number of bits, and the bits are
-    /// not copied.
+    /// call may or may not be counted. The method counts the set bits without copying them. The
+    /// time is linear in the number of bits.
     pub fn fpr(&self) -> Fpr {
         let there = || (0..self.layers()).filter_map(|number| self.layer(number));
         let (layers, ones): (Vec<&SharedLayer>, Vec<u64>) = there().map(|layer| (layer, count_ones(layer.bits.words()))).unzip();
@@ -212,7 +215,7 @@ impl AtomicScalableFilter {
     }
 
     /// Collects the result of `answer` for each key. Words in the newest layer are prefetched,
-    /// because this layer is queried first and holds most keys.
+    /// because this layer is queried first and is the largest.
     fn answers(&self, next: impl FnMut(&mut Hashes), answer: impl Fn(KeyHash) -> bool) -> Answers {
         bulk::answers(next, |batch| {
             let newest = self.layer(self.layers() - 1).filter(|layer| layer.part.layer.bits() > IN_CACHE);
@@ -230,7 +233,7 @@ impl AtomicScalableFilter {
     ///
     /// # Errors
     /// Returns an error if the memory for a new layer cannot be allocated. After an error, the key
-    /// is not inserted and its offer is not counted.
+    /// is not inserted, and [`offered`](Self::offered) stays the same.
     pub fn try_insert_hash(&self, hash: KeyHash) -> Result<bool, BuildError> {
         loop {
             let count = self.layers();

@@ -20,7 +20,7 @@ reads_files!([] ScalableFilter);
 
 views_files! {
     ///
-    /// For a filter that grows, this call reads the header and the record of each layer, which has
-    /// 64 bytes and its own checksum.
+    /// For a filter that grows, this call also reads a record of 64 bytes for each layer, and
+    /// verifies the record's checksum.
     [] ScalableFilter, [AsRef<[u8]> + Send + Sync] ScalableFilter<View<B>>, ScalableFilter<View<crate::disk::Mapped>>
 }

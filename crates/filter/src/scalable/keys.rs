@@ -44,8 +44,8 @@ impl<K: Backing> ScalableFilter<K> {
 
     /// Reports which of the keys are contained. For each key, the answer is the result of
     /// [`contains`](Self::contains), but this method is faster than a call of `contains` for each
-    /// key. The newest layer, which has most keys, is queried first. An older layer is queried only
-    /// for keys that no newer layer contains.
+    /// key. The newest layer, which is the largest, is queried first. An older layer is queried
+    /// only for keys that no newer layer contains.
     pub fn contains_all<I: IntoIterator<Item: Key>>(&self, keys: I) -> Answers {
         let mut found = Answers::default();
         hash_batches(&self.hasher, keys, |hashes| found.extend(self.contained(hashes)));
@@ -190,8 +190,9 @@ impl ScalableFilter {
     }
 
     /// Like [`insert_all_hashes`](Self::insert_all_hashes), but returns an error if the memory for
-    /// a new layer cannot be allocated. After an error, only keys from the beginning of `hashes`
-    /// are inserted.
+    /// a new layer cannot be allocated. The keys are inserted in order. After an error, all keys
+    /// before the first key that needed the new layer are in the filter. The later keys were not
+    /// inserted.
     ///
     /// # Errors
     /// Returns an error if the memory for a new layer cannot be allocated.

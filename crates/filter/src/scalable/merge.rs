@@ -16,13 +16,15 @@ impl ScalableFilter {
     /// example, `other` can be a clone of this filter, or a filter made by
     /// [`to_empty`](Self::to_empty).
     ///
-    /// Two layers with the same number are merged if the union of their bits stays within the
-    /// layer's limit. The union stays within the limit if both layers hold few keys. It also stays
-    /// within the limit if one filter was cloned from the other when the layer was already full,
-    /// because both layers then have equal bits. If the union would exceed the limit, the filter
-    /// keeps both layers. The rate is then at most the sum of the two filters' rates
-    /// ([`bound`](Self::bound)), which is up to twice the requested rate. Later keys are inserted
-    /// into the newest layer. The time is linear in the number of bits.
+    /// A layer of `other` is merged into a layer of this filter with the same
+    /// [number](Self::layer_numbers), if the union of their bits stays within the limit on the
+    /// layer's set bits. The union stays within the limit if both layers hold few keys. It also
+    /// stays within the limit if one filter was cloned from the other when the layer was already
+    /// full, because both layers then have equal bits. If the union would exceed the limit, the
+    /// filter keeps both layers. The rate is then at most the sum of the two filters'
+    /// [bounds](Self::bound). If neither filter was merged before, this sum is at most twice the
+    /// requested rate. Later keys are inserted into the newest layer. The time is linear in the
+    /// number of bits.
     ///
     /// ```
     /// use truebloom::ScalableFilter;
@@ -36,10 +38,10 @@ impl ScalableFilter {
     /// ```
     ///
     /// # Errors
-    /// Returns an error if the filters differ in seed, hasher or growth, or if `other` is a view of
-    /// damaged bytes in which a layer has more set bits than its limit. Returns an error if the
-    /// memory for a layer cannot be allocated; in this case, some keys of `other` may already have
-    /// been added.
+    /// Returns an error if the filters differ in seed, hasher or growth. Returns an error if a
+    /// layer of `other` has more set bits than its limit, which is possible only for a view of
+    /// damaged bytes. Returns an error if the memory for a layer cannot be allocated. Some keys of
+    /// `other` may then already have been added.
     pub fn union_with<V: Backing>(&mut self, other: &ScalableFilter<V>) -> Result<(), MergeError> {
         self.check_mergeable(other)?;
         other.check_limits()?;

@@ -38,22 +38,29 @@ use truebloom_math::{Growth, Law, Rate};
 /// ```
 ///
 /// # What is promised
-/// The rate of this filter is at most the requested rate, with any number of keys, for queries
-/// chosen without knowing the seed. The bound always holds, not only on average or with some
-/// probability. A layer is a [standard filter](crate::BloomFilter) that is closed when the number
-/// of its set bits reaches a limit. A key that was never inserted passes a layer with probability
-/// `(ones / bits)^probes`. The rates of all layers at their limits add up to at most the requested
-/// rate, however many layers there are ([`Growth`]). Only the number of keys that fit in a layer is
-/// random.
+/// The rate of this filter is at most the requested rate, with any number of keys. This holds for
+/// queries that are chosen without knowing the seed. The bound holds for every single filter, not
+/// only on average over many filters. Only a [merge](Self::union_with) of two filters can raise the
+/// rate above it.
+///
+/// A layer is a [standard filter](crate::BloomFilter) with a limit on its number of set bits. When
+/// the limit leaves no room for another key, the filter adds a new layer. A key that was never
+/// inserted passes a layer with probability `(ones / bits)^probes`, where `ones` is the number of
+/// set bits. Each layer has a share of the requested rate, and its limit keeps its rate within this
+/// share. The shares of any number of layers add up to at most the requested rate ([`Growth`]). The
+/// number of keys that fit in a layer varies with the seed.
 ///
 /// # What it costs
-/// Memory: once the first layer is full, the filter takes at most about [`Growth::ratio`] times the
-/// memory of a filter planned for the right number of keys. This ratio is 3.2 at a rate of 0.1%,
-/// and 3.7 at 1%. The ratio is highest just after a layer is opened. When the layer is full, the
-/// ratio is half as high; on average, it is 0.7 of the maximum. Time: a key that the filter does
-/// not contain is looked up in every layer, with about two probes per layer. With 20 layers, a
-/// filter holds a million times as many keys as the first layer. If you know the number of keys,
-/// even roughly, [`BloomFilter`](crate::BloomFilter) is smaller and faster.
+/// Memory: compare this filter with a [`BloomFilter`](crate::BloomFilter) that was planned for the
+/// same number of keys. Once the first layer is full, this filter takes at most about 3.2 times as
+/// much memory at a rate of 0.1%, and 3.7 times at 1% ([`Growth::ratio`]). This factor is reached
+/// just after a new layer is added. It falls to half of this maximum until the layer is full. On
+/// average, it is 0.7 of the maximum.
+///
+/// Time: a key that the filter does not contain is looked up in every layer, with about two probes
+/// per layer. With 20 layers, a filter holds a million times as many keys as the first layer. If
+/// you know the number of keys, even roughly, [`BloomFilter`](crate::BloomFilter) is smaller and
+/// faster.
 ///
 /// # Repeats
 /// A key that is already in a layer is not inserted again, so repeats take no room.
@@ -140,9 +147,8 @@ impl<K: Backing> ScalableFilter<K> {
         self.parts.iter().map(|part| part.layer).collect()
     }
 
-    /// The numbers of the layers, from the oldest to the newest. A filter with this
-    /// [growth](Self::growth) numbers its layers from 0. After a merge, several layers can have the
-    /// same number.
+    /// The numbers of the layers, from the oldest to the newest. Layers are numbered from 0 in the
+    /// order in which a filter adds them. After a merge, several layers can have the same number.
     pub fn layer_numbers(&self) -> Vec<u64> {
         self.parts.iter().map(|part| part.number).collect()
     }
@@ -167,7 +173,8 @@ impl<K: Backing> ScalableFilter<K> {
         &self.hasher
     }
 
-    /// The seed of the hasher, from which the salts of the layers are derived.
+    /// The seed of the hasher. Each layer derives its positions from this seed and from its own
+    /// number.
     pub fn seed(&self) -> Seed {
         self.hasher.seed()
     }
@@ -194,9 +201,10 @@ impl<K: Backing> ScalableFilter<K> {
         self.parts.iter().map(|part| part.inserted).collect()
     }
 
-    /// The probability law of the layers: an upper bound on the rate, and the rate for given
-    /// numbers of set bits. After a merge that kept layers of both filters, the law gives only
-    /// bounds on the rate, because a key's positions in these layers are not independent.
+    /// The probability law of the layers. It gives an upper bound on the rate, and computes the
+    /// rate for given numbers of set bits. After a merge that kept layers of both filters, it gives
+    /// only bounds on the rate, because a key has the same positions in layers with the same
+    /// number.
     pub fn law(&self) -> Box<dyn Law> {
         Box::new(self.layered())
     }

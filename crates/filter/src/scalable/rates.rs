@@ -57,11 +57,12 @@ impl<K: Backing> ScalableFilter<K> {
 
 impl<K: Counted> ScalableFilter<K> {
     /// The present rate of this filter: the probability that a key passes although it was not
-    /// inserted, for keys chosen without knowing the seed. This rate is exactly
-    /// `1 - prod (1 - (ones / bits)^probes)` over the layers, because the positions of a key in
-    /// different layers are independent. After a merge that kept layers of both filters, only
-    /// bounds on the rate are known. The upper bound includes the probability of equal hashes,
-    /// which is at most `offered / 2^128`.
+    /// inserted, for keys chosen without knowing the seed. The positions of a key in different
+    /// layers are independent. The rate is therefore `1 - prod (1 - (ones / bits)^probes)`, where
+    /// the product is over all layers. After a merge that kept layers of both filters, only bounds
+    /// on the rate are known. The upper bound of the result includes the probability that a key has
+    /// the same 128-bit hash as an inserted key. After n [offered](Self::offered) keys, this
+    /// probability is at most `n / 2^128`.
     pub fn fpr(&self) -> Fpr {
         rate_at(&self.layered(), &self.layer_ones(), self.offered())
     }
@@ -80,9 +81,9 @@ impl<K: Counted> ScalableFilter<K> {
     }
 
     /// Returns true if the filter's rate is certainly above the requested rate. The rate can exceed
-    /// the requested rate only after a merge that kept layers of both filters. After such a merge,
-    /// the time is linear in the number of bits of these layers; without such a merge, the time is
-    /// constant.
+    /// the requested rate only after a merge that kept layers of both filters. Without such a
+    /// merge, the method takes constant time. After such a merge, it may compare these layers, in
+    /// time linear in their number of bits.
     pub fn is_over_capacity(&self) -> bool {
         let asked = self.growth.rate().to_f64();
         self.fpr().upper > asked && self.least_rate() > asked * (1.0 + f64::EPSILON)

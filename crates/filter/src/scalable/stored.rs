@@ -285,9 +285,9 @@ impl<B: AsRef<[u8]> + Send + Sync> Viewed<B> for ScalableFilter {
 }
 
 impl<B: AsRef<[u8]> + Send + Sync> ScalableFilter<View<B>> {
-    /// Reads and checks all bytes of the view: verifies the checksum, and compares the number of
-    /// set bits of each layer with the layer's record. The resulting view can report its own rate.
-    /// The time is linear in the number of bits.
+    /// Reads and checks all bytes of the view. The method verifies the checksum, and checks that
+    /// the number of set bits in each layer is consistent with the layer's record in the file. The
+    /// resulting view can report its own rate. The time is linear in the number of bits.
     ///
     /// # Errors
     /// Returns an error if the bytes are damaged, or do not match the header.

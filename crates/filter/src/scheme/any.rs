@@ -32,8 +32,8 @@ macro_rules! any_scheme {
             /// Makes the scheme with this number.
             ///
             /// # Errors
-            /// Returns the errors of [`new`](Scheme::new) of the scheme's own type. Returns an
-            /// error for the blocked scheme, and for a scheme whose feature is disabled.
+            /// Returns an error if the scheme does not allow these `bits` and `probes`. Also
+            /// returns an error for the blocked scheme, and for a scheme whose feature is disabled.
             pub fn named(id: SchemeId, bits: u64, probes: u32) -> Result<AnyScheme, BuildError> {
                 Ok(match id {
                     $($(#[$when])* SchemeId::$scheme => AnyScheme::$scheme(Scheme::new(bits, probes)?),)*
@@ -71,21 +71,21 @@ macro_rules! any_scheme {
                 match self { $($(#[$when])* AnyScheme::$scheme(scheme) => scheme.probes(),)* }
             }
 
-            /// Returns a boxed iterator. [`all`](Scheme::all) is faster, and the `positions` method
-            /// of the scheme's own type is faster, too.
+            /// Returns a boxed iterator, which is slower than the iterator of the scheme's own
+            /// type. [`all`](Scheme::all) is faster.
             fn positions(&self, hash: KeyHash) -> impl Iterator<Item = u64> {
                 match self { $($(#[$when])* AnyScheme::$scheme(scheme) => Box::new(Scheme::positions(scheme, hash)) as Box<dyn Iterator<Item = u64> + '_>,)* }
             }
 
-            /// The closure is passed as a `dyn Fn`, so that this code is compiled once for each
-            /// scheme.
+            // The closure is passed as a `dyn Fn`, so that this code is compiled once for each
+            // scheme.
             fn all(&self, hash: KeyHash, has: impl Fn(u64) -> bool) -> bool {
                 let has: &dyn Fn(u64) -> bool = &has;
                 match self { $($(#[$when])* AnyScheme::$scheme(scheme) => scheme.all(hash, has),)* }
             }
 
-            /// The closure is passed as a `dyn FnMut`, so that this code is compiled once for each
-            /// scheme.
+            // The closure is passed as a `dyn FnMut`, so that this code is compiled once for each
+            // scheme.
             fn each(&self, hash: KeyHash, mut take: impl FnMut(u64)) {
                 let take: &mut dyn FnMut(u64) = &mut take;
                 match self { $($(#[$when])* AnyScheme::$scheme(scheme) => scheme.each(hash, take),)* }

@@ -9,13 +9,11 @@ use alloc::vec;
 use truebloom_math::law;
 
 /// The scheme that Bloom proposed in 1970: k distinct positions. The key's hash is expanded into a
-/// stream of words, from which the positions are drawn. If the words are uniform, all sets of k
-/// positions are equally likely.
+/// stream of 64-bit words, from which the positions are drawn. If the words are uniform, all sets
+/// of k positions are equally likely.
 ///
-/// Positions are drawn by Floyd's method (Bentley and Floyd, *A sample of brilliance*, 1987).
-/// Position i is drawn uniformly below m - k + 1 + i. If this position was drawn before, it is
-/// replaced by m - k + i, which cannot have been drawn yet. Each key therefore takes exactly k
-/// draws.
+/// Positions are drawn by Floyd's method (Bentley and Floyd, *A sample of brilliance*, 1987). Each
+/// key therefore takes exactly k draws, although the positions are distinct.
 ///
 /// Near the optimal number of probes, this scheme has slightly fewer false positives than
 /// [`Standard`](super::Standard). The scheme is slower, because each position is compared with the
@@ -47,8 +45,7 @@ impl Scheme for Classic {
 }
 
 impl Classic {
-    /// The k positions of a key, all distinct. The order of the positions is unspecified, and not
-    /// every order is equally likely.
+    /// The k positions of a key, all distinct. The order of the positions is unspecified.
     #[inline]
     #[must_use]
     pub fn positions(&self, hash: KeyHash) -> DistinctPositions {

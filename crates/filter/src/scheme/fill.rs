@@ -4,11 +4,12 @@ use super::{Classic, Scheme as _, SideBySide, Standard};
 
 /// A scheme for which the number of set bits alone determines the rate.
 ///
-/// The rate is an `f64`, so that filters can compute it quickly after every key.
-/// [`Law::fpr_at_fill`](truebloom_math::Law::fpr_at_fill) computes a proven bracket.
+/// Recycling filters compute this rate after every new item. [`rate_at`](Self::rate_at) is
+/// therefore fast, and rounds its result. [`Law::fpr_at_fill`](truebloom_math::Law::fpr_at_fill)
+/// computes proven lower and upper bounds on the rate.
 pub trait FillScheme: SideBySide {
-    /// The probability that a key passes although it was never inserted, if `ones` bits are set (at
-    /// most the number of bits). The relative error is at most `2 (k + 1) 2^-53`, except for
+    /// The false-positive rate if `ones` bits are set. `ones` must not exceed the number of bits.
+    /// The relative error is at most `2 (k + 1) 2^-53`, where k is the number of probes, except for
     /// results below 1e-300. The computation takes a few nanoseconds.
     fn rate_at(&self, ones: u64) -> f64;
 }
@@ -22,7 +23,7 @@ impl FillScheme for Standard {
 }
 
 impl FillScheme for Classic {
-    /// Computes `C(ones, probes) / C(bits, probes)` as a product of ratios.
+    /// The binomial coefficient `C(ones, probes)` divided by `C(bits, probes)`.
     #[inline]
     fn rate_at(&self, ones: u64) -> f64 {
         let ratio = |i: u64| ones.saturating_sub(i) as f64 / (self.bits() - i) as f64;

@@ -10,12 +10,13 @@ use truebloom_math::{BLOCK_PROBES, Law, law};
 
 /// The scheme of blocked filters: all probes of a key are in one block of 512 bits, a cache line.
 ///
-/// The hash of a key is expanded into a stream of words. The first word that is not skipped selects
-/// the block. Each later word gives seven positions, from its low bits upward. If the words are
-/// uniform and independent, so are the positions. The lowest possible rate is therefore limited
-/// only by equal hashes. Two positions of a key may be equal. At a rate of 1%, distinct positions
-/// would save 0.3% of the bits, but would require a check in every insertion and in every lookup
-/// that succeeds.
+/// The hash of a key is expanded into a stream of 64-bit words. The first word selects the block.
+/// Some words are skipped at this step, because all blocks must be equally likely. Each of the
+/// following words gives seven positions of 9 bits, beginning with its lowest bits. If the words
+/// are uniform and independent, so are the positions.
+///
+/// Two positions of a key may be equal. Distinct positions would save 0.3% of the bits at a rate of
+/// 1%. But every insertion and every successful lookup would then need an additional check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InLines {
     pub(crate) law: law::Blocked,
@@ -27,7 +28,7 @@ pub struct InLines {
 impl Scheme for InLines {
     const ID: SchemeId = SchemeId::Blocked;
 
-    /// Returns an error if `bits` is not a multiple of 512 up to 2^62, or if `probes` is not from 1
+    /// Returns an error unless `bits` is a multiple of 512 from 512 to 2^62, and `probes` is from 1
     /// to 64.
     fn new(bits: u64, probes: u32) -> Result<InLines, BuildError> {
         if !(1..=BLOCK_PROBES).contains(&probes) {

@@ -96,11 +96,12 @@ use core::fmt;
 use truebloom_math::Law;
 pub use truebloom_math::SchemeId;
 
-/// A scheme maps the hash of a key to positions, for given numbers of bits and probes. The
-/// positions follow a probability law.
+/// A scheme maps the hash of a key to positions, for given numbers of bits and probes.
 ///
-/// Every scheme has an exact law or a proven bound, and tests compare the scheme with its law. Only
-/// this crate can define schemes, because a file stores only the number of its scheme, and every
+/// The [`law`](Self::law) of a scheme computes its false-positive rates, exactly or as proven
+/// bounds. Tests compare every scheme with its law.
+///
+/// Only this crate can define schemes. A file stores only the number of its scheme, and every
 /// program must compute the same positions from this number.
 ///
 /// ```compile_fail
@@ -128,21 +129,21 @@ pub trait Scheme: Placed + Clone + PartialEq + fmt::Debug + Send + Sync {
     /// the scheme.
     fn new(bits: u64, probes: u32) -> Result<Self, BuildError>;
 
-    /// Like [`new`](Self::new), for a type that has several schemes: makes the scheme with this
-    /// number.
+    /// Makes the scheme with the number `id`. [`AnyScheme`] accepts several numbers, and any other
+    /// type only its own [`ID`](Self::ID).
     ///
     /// # Errors
-    /// Returns the errors of [`new`](Self::new), and an error if the type does not have the scheme
-    /// `id`.
+    /// Returns the same errors as [`new`](Self::new). Also returns an error if the type does not
+    /// accept `id`.
     fn with_id(id: SchemeId, bits: u64, probes: u32) -> Result<Self, BuildError> {
         if id == Self::ID { Self::new(bits, probes) } else { Err(BuildError::Scheme { expected: Self::ID, found: id }) }
     }
 
-    /// The scheme that [`new`](Self::new) makes.
+    /// The number of the scheme that [`new`](Self::new) makes.
     const ID: SchemeId;
 
-    /// The scheme's number in files. This number is [`ID`](Self::ID), except for [`AnyScheme`]:
-    /// there, it is the number of the selected scheme.
+    /// The scheme's number in files. For [`AnyScheme`], this is the number of the selected scheme.
+    /// For all other types, it is [`ID`](Self::ID).
     fn id(&self) -> SchemeId {
         Self::ID
     }
@@ -157,11 +158,11 @@ pub trait Scheme: Placed + Clone + PartialEq + fmt::Debug + Send + Sync {
     /// may be equal.
     fn positions(&self, hash: KeyHash) -> impl Iterator<Item = u64>;
 
-    /// Returns true if `has` returns true for every position of a key. The method is fast, because
-    /// it does not branch after each position, but it may call `has` more often than necessary.
-    /// After `has` has returned false, the method may go on with other positions, or begin again
-    /// with the first position. It may even call `has` for positions that do not belong to the key,
-    /// and ignores these results.
+    /// Returns true if the function `has` returns true for every position of a key.
+    ///
+    /// For speed, the method may call `has` more often than necessary. It may call `has` again for
+    /// the same position, and it may continue after `has` has returned false. It may also call
+    /// `has` for positions that are not the key's. Such calls do not affect the result.
     #[inline(always)]
     fn all(&self, hash: KeyHash, has: impl Fn(u64) -> bool) -> bool {
         let mut positions = self.positions(hash);
@@ -177,22 +178,22 @@ pub trait Scheme: Placed + Clone + PartialEq + fmt::Debug + Send + Sync {
         }
     }
 
-    /// Calls `take` with every position of a key, and with no other positions. The same position
-    /// may be passed several times, because the method may begin again with the first position at
-    /// any time.
+    /// Calls `take` with every position of a key, and with no other positions. The method may pass
+    /// the same position several times.
     #[inline(always)]
     fn each(&self, hash: KeyHash, take: impl FnMut(u64)) {
         self.positions(hash).for_each(take);
     }
 
-    /// The number of slices. The law of the scheme depends on the fill of each slice. Most schemes
-    /// have a single slice. Each slice has `bits / slices` bits, rounded down, and each of the
-    /// first `bits mod slices` slices has one more bit.
+    /// The number of slices into which the filter is divided. The [`law`](Self::law) needs the
+    /// number of set bits in each slice. Most schemes have a single slice. Each slice has
+    /// `bits / slices` bits, rounded down. The remaining `bits mod slices` bits are distributed to
+    /// the first slices, one bit each.
     fn slices(&self) -> u32 {
         1
     }
 
-    /// The probability law that the positions follow.
+    /// The probability law of the positions, which computes false-positive rates.
     fn law(&self) -> Box<dyn Law>;
 }
 

@@ -6,13 +6,14 @@ use crate::error::BuildError;
 use crate::hash::KeyHash;
 use truebloom_math::law;
 
-/// The partitioned scheme: one position in each of k slices. The key's hash is expanded into a
-/// stream of words, from which the positions are drawn. If the words are independent and uniform,
-/// the positions are independent and exactly uniform in their slices. The first `bits mod probes`
-/// slices have one bit more than the others.
+/// The partitioned scheme divides the filter into k slices, and gives each key one position in
+/// every slice. The key's hash is expanded into a stream of 64-bit words, from which the positions
+/// are drawn. If the words are independent and uniform, the positions are independent and exactly
+/// uniform in their slices. The first `bits mod probes` slices have one bit more than the others.
 ///
-/// This scheme has slightly more false positives than [`Standard`](super::Standard) at the same
-/// size, but the probes of a key never coincide, and slices can be in separate memory.
+/// At the same size, this scheme has slightly more false positives than
+/// [`Standard`](super::Standard). Its advantages are that the probes of a key never coincide, and
+/// that slices can be in separate memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Partitioned {
     law: law::Partitioned,

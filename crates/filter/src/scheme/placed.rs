@@ -14,7 +14,7 @@ use truebloom_math::{Error, Fpr};
 /// that no other crate can define a scheme. If a filter used other positions than those of its
 /// scheme, its file would lose keys.
 pub trait Placed: Sized + 'static {
-    /// The kind of the filter's files.
+    /// The kind of file in which such a filter is saved.
     const KIND: FileKind;
     /// The type of the bits.
     type Storage<K: Backing>: Storage<Self, K>;

@@ -10,18 +10,17 @@ use core::ops::BitAnd;
 use truebloom_math::{Law, law};
 
 /// The standard scheme: k independent positions, of which some may be equal. The key's hash is
-/// expanded into a stream of words, from which the positions are drawn. If the words are uniform,
-/// the positions are exactly uniform for every number of bits.
+/// expanded into a stream of 64-bit words, from which the positions are drawn. If the words are
+/// uniform, the positions are exactly uniform for every number of bits.
 ///
-/// A word of the stream is a number below 2^64. Each word gives `r` positions, which are digits in
-/// base m (Brackett-Rozinsky and Lemire, "Batched ranged random integer generation", 2024). Some
-/// words are skipped, so that each of the `m^r` tuples of positions comes from the same number of
-/// words. `r` is the largest number with `m^r <= 2^52`. Less than one word in 4,096 is therefore
-/// skipped, and skips seldom delay a batch of keys.
+/// In a filter of at most 2^26 bits, each word gives several positions (Brackett-Rozinsky and
+/// Lemire, "Batched ranged random integer generation", 2024). Some words are skipped, so that all
+/// positions are equally likely. For filters of up to 2^52 bits, less than one word in 4,096 is
+/// skipped.
 ///
-/// Double hashing (`h1 + i h2 mod m`) would save a few instructions, but its rate cannot fall below
-/// about 6n/m^2. The standard scheme has no such limit. docs/design/positions.md lists the schemes
-/// that were rejected.
+/// Double hashing would save a few instructions. But with n keys in m bits, its rate cannot fall
+/// below about `6n/m^2`. The standard scheme has no such limit. docs/design/positions.md lists the
+/// schemes that were rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standard {
     law: law::Standard,

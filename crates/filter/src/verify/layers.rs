@@ -33,8 +33,9 @@ impl Verification {
 }
 
 impl<K: Counted> ScalableFilter<K> {
-    /// Checks the filter's counters and bits against each other: [`Verification`]. For each layer,
-    /// the number of set bits is compared with its law.
+    /// Checks the filter's counters and bits against each other: [`Verification`]. A filter that
+    /// grows consists of layers. The number of set bits of each layer is tested against its
+    /// probability distribution.
     ///
     /// # Errors
     /// Returns the same errors as [`Verification::of`].

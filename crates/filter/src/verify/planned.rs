@@ -18,16 +18,19 @@ impl<S: Scheme, H: KeyHasher + Sync, K: Counted> FilterOf<S, H, K> {
 }
 
 impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
-    /// Returns true if the filter holds more distinct items than it was planned for. The expected
-    /// rate then exceeds the proven rate. Returns false if the filter has no capacity.
+    /// Returns true if the filter certainly holds more distinct items than it was planned for. The
+    /// rate of the plan then no longer applies. Returns false if the filter has no capacity.
     ///
-    /// For a filter that was not merged, true is always correct: more than `capacity` offers set a
-    /// bit, or more bits are set than `capacity` items can set. The items of a merged filter cannot
-    /// be counted, so the method tests the number of set bits. For a merged filter, true is wrong
-    /// with probability at most [`ALPHA`](super::ALPHA). For an intersection, only keys that were
-    /// inserted after the intersection are considered. For a filter that was not merged, the result
-    /// is false if the filter holds exactly as many items as its capacity. For every filter, the
-    /// result is false while `offered() <= capacity`.
+    /// The result is false while the number of insertions, [`offered`](Self::offered), is at most
+    /// the capacity. For larger numbers, it depends on the kind of the filter:
+    /// * If the filter was not merged, the result is true in two cases. Either more than `capacity`
+    ///   insertions set a bit, or more bits are set than `capacity` items can set. A result of true
+    ///   is then always correct.
+    /// * If the filter was [merged](Self::is_merged) but is no intersection, the method also tests
+    ///   the number of set bits. A result of true is then wrong with probability at most
+    ///   [`ALPHA`](super::ALPHA).
+    /// * If the filter is an [intersection](Self::is_intersection), the result is true only if more
+    ///   than `capacity` later insertions set a bit.
     pub fn is_over_capacity(&self) -> bool {
         let Some(capacity) = self.capacity() else { return false };
         if self.most_items() <= capacity || self.is_intersection() {

@@ -12,23 +12,28 @@ use alloc::vec;
 
 impl Shape {
     /// Returns a proven upper bound on the probability that an estimate is too high by `epsilon` N
-    /// or more, where N is the sum of the stream. The result is a bracket of the bound, not of the
-    /// probability, which can be lower.
+    /// or more. N is the sum of the stream. The result brackets this bound. The true probability
+    /// can be lower than both ends.
     ///
-    /// * For independent rows of either family, the bound is `(1 / (epsilon w))^d`, where w is the
-    ///   width and d is the depth. It follows from Markov's inequality for each row.
-    /// * For two ideal hashes, the bound is `((2 / (epsilon w))^d + 2 / (epsilon w^2))^copies`
-    ///   (Theorem 9.1 of Kirsch and Mitzenmacher). The proof divides the other items into two
-    ///   groups. For each group, it bounds the probability of causing half of the error. The first
-    ///   group has the same two hashes as the estimated item. An item of the second group collides
-    ///   with the estimated item in at most one row, so the rows are negatively associated.
-    /// * For two pairwise independent hashes, the bound is `(1 / (epsilon w))^copies`. It follows
-    ///   from Markov's inequality for one row of each copy, because the copies are independent. The
-    ///   probabilities of several rows of one copy cannot be multiplied: the product can be too low
-    ///   (erratum K14).
+    /// The bound depends on how the rows get their hashes, and on the assumption about the hash
+    /// functions ([`Family`]). In these formulas, w is the width and d is the depth:
+    ///
+    /// * For independent rows and either family, the bound is `(1 / (epsilon w))^d`. It follows
+    ///   from Markov's inequality for each row.
+    /// * For two ideal hashes per copy, the bound is
+    ///   `((2 / (epsilon w))^d + 2 / (epsilon w^2))^copies` (Theorem 9.1 of Kirsch and
+    ///   Mitzenmacher). The proof treats two groups of other items separately. The first term
+    ///   bounds the probability that the items with different hashes cause half of the error. Each
+    ///   of these items shares at most one counter of a copy with the estimated item, so the rows
+    ///   are negatively associated. The second term bounds the probability that the items with the
+    ///   same two hashes cause half of the error.
+    /// * For two pairwise independent hashes per copy, the bound is `(1 / (epsilon w))^copies`. It
+    ///   follows from Markov's inequality for one row of each copy, because the copies are
+    ///   independent. The proof uses only one row of each copy, because the rows of a copy depend
+    ///   on each other (K14 in docs/ERRATA.md).
     ///
     /// # Errors
-    /// Fails if the shape or `epsilon` is out of range.
+    /// Does not fail at present, because every [`Shape`] and every [`Rate`] is valid.
     pub fn failure_bound(&self, epsilon: &Rate, family: Family) -> Result<Fpr> {
         let _work = work::begin();
         let Some(bound) = self.failure(epsilon, family) else { return Ok(Fpr::ONE) };
@@ -71,10 +76,9 @@ impl Shape {
         })
     }
 
-    /// Returns the smallest proven error bound v: in a stream with sum `total`, an estimate exceeds
-    /// the true count by more than v with probability at most `delta`. Counts are integers, so an
-    /// estimate that is too high by more than v is too high by at least v + 1. The result is at
-    /// most `total`, because no estimate is too high by more than `total`. This takes a few
+    /// Returns a proven bound on the error of an estimate in a stream with sum `total`. The
+    /// estimate exceeds the true count by more than this bound with probability at most `delta`.
+    /// The result is at most `total`, because an error is never larger. This takes a few
     /// microseconds.
     #[must_use]
     pub fn error_bound(&self, total: u64, family: Family, delta: &Rate) -> u64 {

@@ -1,11 +1,14 @@
-//! Count-Min sketches: the size for a given error and probability, and proven bounds on the
+//! Count-Min sketches: their size for a given error, and proven bounds on the errors of their
 //! estimates.
 //!
-//! A sketch consists of `copies` copies. Each copy has `depth` rows of `width` counters. An item
-//! adds its count to one counter of every row, and its estimate is the smallest of its counters.
-//! The estimate is never below the item's count. The excess is the amount that other items added to
-//! the smallest counter. All bounds are for one item that was chosen without knowing the hashes, in
-//! a stream of non-negative counts with sum N.
+//! A sketch consists of `copies` copies. Each copy has `depth` rows of `width` counters. In every
+//! row, an item has one counter, which it may share with other items. Each occurrence of the item
+//! adds to these counters. The estimate of an item's count is the smallest of its counters. This
+//! estimate is never below the true count. It is too high by the amount that other items added to
+//! that counter.
+//!
+//! The counts in the stream must not be negative; N is their sum. The bounds are for one item that
+//! was chosen without knowing the hashes.
 //!
 //! The results follow section 9 of Kirsch and Mitzenmacher, with the corrections K12 to K15 of
 //! docs/ERRATA.md.
@@ -43,13 +46,14 @@ pub enum Rows {
     TwoHash,
 }
 
-/// The assumption about the hash functions, which determines what can be proven.
+/// The assumption about the hash functions. The proven bounds depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Family {
-    /// Random functions: any number of items are hashed independently.
+    /// The hash functions are random functions. The hashes of all items are independent.
     Ideal,
-    /// Pairwise independent functions: any two items are hashed independently, but three items may
-    /// depend on each other. Different functions are independent of each other.
+    /// The hash functions are pairwise independent. The hashes of any two items are independent,
+    /// but those of three items may depend on each other. Different hash functions are independent
+    /// of each other.
     Pairwise,
 }
 

@@ -14,10 +14,11 @@ use crate::exact::enclosure::Enclose;
 use crate::exact::modular::{gcd, is_prime, next_prime};
 use crate::{Error, Rate, Result};
 
-/// The largest number of copies that plans use for a two-hash sketch.
+/// The largest number of copies of a two-hash sketch.
 pub const MAX_COPIES: u32 = 1 << 30;
 
-/// The size of a Count-Min sketch: `copies * depth` rows with `width` counters each.
+/// The size of a Count-Min sketch, and the method by which its rows get their hashes. The sketch
+/// has `copies * depth` rows with `width` counters each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     pub(super) rows: Rows,
@@ -30,10 +31,13 @@ impl Shape {
     /// Creates the shape of a sketch with `copies` copies of `depth` rows of `width` counters.
     ///
     /// # Errors
-    /// Fails if the width, the depth or the number of copies is 0. For independent rows, fails if
-    /// there is more than one copy: use more rows instead. For two hashes, fails if the width is
-    /// not a prime, or is less than the depth. With a smaller width, two rows would use the same
-    /// hash function.
+    /// Fails in these cases:
+    /// * The width, the depth or the number of copies is 0.
+    /// * The rows are independent, and there is more than one copy. Increase the depth instead.
+    /// * The sketch uses two hashes, and there are more than [`MAX_COPIES`] copies.
+    /// * The sketch uses two hashes, and the width is not a prime.
+    /// * The sketch uses two hashes, and the width is below the depth. Two rows would then use the
+    ///   same hash function.
     pub fn new(rows: Rows, width: u64, depth: u32, copies: u32) -> Result<Shape> {
         if width == 0 {
             return out_of_range("width", width, "at least 1");
@@ -50,20 +54,27 @@ impl Shape {
         }
     }
 
-    /// Computes the size for an error of at most `epsilon` N with a probability of at least
-    /// `1 - delta`, where N is the sum of the stream.
+    /// Computes the size of a sketch for a given error and probability. With this size, an estimate
+    /// is too high by `epsilon` N or more with probability at most `delta`. N is the sum of the
+    /// stream. This is proven for independent rows with either [`Family`] of hash functions. For
+    /// two hashes, it is proven only for [`Family::Ideal`] (see
+    /// [`failure_bound`](Shape::failure_bound)).
     ///
-    /// For independent rows, the width is `ceil(e / epsilon)` and the depth is
-    /// `ceil(ln(1 / delta))`. For two hashes, the width is the smallest prime that is at least
-    /// `2e / epsilon`. The depth is `max(1, ceil(ln(1 / (epsilon (1 - 1/(2e^2))))))`. The number of
-    /// copies is the smallest c with `epsilon^c <= delta`. These formulas are evaluated exactly,
-    /// with the decimal values of `epsilon` and `delta` as written. The error and its probability
-    /// are proven for independent rows of either family, and for two hashes of the ideal family
-    /// (see [`failure_bound`](Shape::failure_bound)).
+    /// For independent rows:
+    /// * The width is `ceil(e / epsilon)`.
+    /// * The depth is `ceil(ln(1 / delta))`.
+    ///
+    /// For two hashes:
+    /// * The width is the smallest prime that is at least `2e / epsilon`.
+    /// * The depth is `max(1, ceil(ln(1 / (epsilon (1 - 1/(2e^2))))))`.
+    /// * The number of copies is the smallest c with `epsilon^c <= delta`.
+    ///
+    /// These formulas are evaluated without rounding errors.
     ///
     /// # Errors
-    /// Fails if a row would need more counters than a `u64` can count, which happens if `epsilon`
-    /// is below about 3e-19. Also fails if more than 2^30 copies would be needed.
+    /// Fails if the width does not fit a `u64`. This happens if `epsilon` is below about 1.5e-19
+    /// for independent rows, or below about 3e-19 for two hashes. Also fails if more than
+    /// [`MAX_COPIES`] copies would be needed.
     pub fn for_error(epsilon: &Rate, delta: &Rate, rows: Rows) -> Result<Shape> {
         let _work = work::begin();
         let width = width(epsilon, rows)?;
@@ -74,7 +85,7 @@ impl Shape {
         Shape::new(rows, width, depth, copies)
     }
 
-    /// Returns how the rows get their hashes.
+    /// Returns the method by which the rows get their hashes.
     #[must_use]
     pub fn rows(&self) -> Rows {
         self.rows
@@ -92,14 +103,14 @@ impl Shape {
         self.depth
     }
 
-    /// Returns the number of independent copies. The estimate of a sketch is the smallest of its
-    /// copies' estimates. For independent rows, the number of copies is 1.
+    /// Returns the number of independent copies. Each copy gives an estimate, and the estimate of
+    /// the sketch is the smallest of these. For independent rows, the number of copies is 1.
     #[must_use]
     pub fn copies(&self) -> u32 {
         self.copies
     }
 
-    /// Returns the number of rows in all copies: `depth` times `copies`, at most 2^62.
+    /// Returns the total number of rows, `depth * copies`, which is at most 2^62.
     #[must_use]
     pub fn all_rows(&self) -> u64 {
         u64::from(self.depth) * u64::from(self.copies)
@@ -121,13 +132,17 @@ impl Shape {
         }
     }
 
-    /// Returns the smallest number of copies for which it is proven that an estimate is too high by
-    /// `epsilon` N or more with probability at most `delta`. The result is `None` if [`MAX_COPIES`]
-    /// copies are not enough. For [`Family::Pairwise`] and two hashes per copy, the result is
-    /// larger than the number of copies that [`for_error`](Shape::for_error) uses.
+    /// Returns the smallest number of copies for which [`failure_bound`](Self::failure_bound) is at
+    /// most `delta`. The width and the depth of this shape are kept. With this number of copies, an
+    /// estimate is too high by `epsilon` N or more with probability at most `delta`. The result is
+    /// `None` if [`MAX_COPIES`] copies are not enough.
+    ///
+    /// For [`Family::Pairwise`] and two hashes per copy, the result is usually larger than the
+    /// number of copies that [`for_error`](Shape::for_error) uses.
     ///
     /// # Errors
-    /// Fails as [`for_error`](Self::for_error) does.
+    /// Fails if the width is too small for `epsilon`: no number of copies then gives a bound below
+    /// 1.
     pub fn copies_proven(&self, epsilon: &Rate, delta: &Rate, family: Family) -> Result<Option<u32>> {
         let _work = work::begin();
         let enough = |copies| Shape { copies, ..*self }.is_proven(epsilon, delta, family);

@@ -25,19 +25,22 @@ use crate::{Rate, Result, error::out_of_range};
 use alloc::format;
 
 impl Shape {
-    /// Returns an upper bound on the logarithm of a probability: that other items added at least v
-    /// to each counter of a given item. The item must be chosen without knowing the hashes.
-    /// `at_least[j]` is the number of counters of row j that are at least v. The bound is for
-    /// hashes of the ideal family.
+    /// Returns a bound on the probability that the estimate of a given item is too high by v or
+    /// more. This is the probability that other items added at least v to each of its counters. The
+    /// result is the logarithm of an upper bound. The item must be chosen without knowing the
+    /// hashes, which must be of the [ideal family](super::Family::Ideal).
     ///
-    /// The share of a row is the fraction of its counters that are at least v. For independent
-    /// rows, the probability is bounded by the product of all shares. For two hashes, the rows of a
-    /// copy are only pairwise independent, so the bound is the product of the two smallest shares
-    /// of each copy.
+    /// `at_least[j]` is the number of counters of row j that are at least v. The function needs
+    /// only these numbers, not v itself.
+    ///
+    /// Consider the fraction of counters that are at least v in each row. For independent rows, the
+    /// bound is the product of these fractions over all rows. For two hashes, any two rows of a
+    /// copy are independent, but three may not be. The bound therefore multiplies only the two
+    /// smallest fractions of each copy.
     ///
     /// # Errors
-    /// Fails if `at_least` does not have one number per row, or if one of the numbers is above the
-    /// width.
+    /// Fails if the length of `at_least` is not the number of rows, or if a number in it is above
+    /// the width.
     pub fn ln_tail(&self, at_least: &[u64]) -> Result<f64> {
         if at_least.len() as u64 != self.all_rows() {
             return out_of_range("rows", at_least.len(), self.all_rows());
@@ -53,10 +56,11 @@ impl Shape {
         Ok((ln + ln.abs().min(1e300) * LN_SLACK * 1e-3).min(0.0))
     }
 
-    /// Returns whether [`ln_tail`](Shape::ln_tail) proves a probability of at most `delta`.
+    /// Returns true if the bound of [`ln_tail`](Shape::ln_tail) proves that the probability is at
+    /// most `delta`.
     ///
     /// # Errors
-    /// Fails as [`ln_tail`](Self::ln_tail) does.
+    /// Returns the same errors as [`ln_tail`](Self::ln_tail).
     pub fn tail_is_below(&self, at_least: &[u64], delta: &Rate) -> Result<bool> {
         let _work = work::begin();
         Ok(self.ln_tail(at_least)? <= ln_target(delta))

@@ -30,12 +30,12 @@ use crate::{Fill, Method, Result, Variant, try_bisect};
 use alloc::format;
 use alloc::vec::Vec;
 
-/// A filter with known set bits, to which further items add bits. The variants differ in how an
-/// item chooses its bits.
+/// A filter with known set bits, to which more items are added. The variants differ in how an item
+/// chooses its positions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Ground<'a> {
-    /// A standard or classic filter.
+    /// A standard or classic filter: the positions of an item are anywhere in the filter.
     Unsliced {
         /// [`Variant::Standard`] or [`Variant::Classic`].
         variant: Variant,
@@ -44,18 +44,19 @@ pub enum Ground<'a> {
         /// The number of set bits.
         ones: u64,
     },
-    /// A partitioned filter.
+    /// A partitioned filter: it consists of slices of bits, and an item sets one bit in each slice.
     Sliced {
-        /// For each slice, the number of its bits and the number of its set bits.
+        /// For each slice, its number of bits and its number of set bits.
         slices: &'a [(u64, u64)],
     },
-    /// A filter of any scheme in which an item sets each bit with the same probability.
+    /// Any other filter in which all bits are equally likely to be set by an item. The positions of
+    /// an item may depend on each other.
     Tied {
         /// The number of bits, m.
         bits: u64,
         /// The number of set bits.
         ones: u64,
-        /// A lower and an upper bound on the mean number of different bits that an item sets.
+        /// A lower and an upper bound on the mean number of distinct bits that an item sets.
         covered: (f64, f64),
     },
 }
@@ -95,9 +96,10 @@ impl Ground<'_> {
         }
     }
 
-    /// Returns the number of items, as a real number, that set `more` additional bits on average.
-    /// The result is `None` if `more` is above 0 and the additional bits would fill the filter. The
-    /// arguments are those of [`items_beyond`].
+    /// Returns the number of items that would add `more` set bits on average. The number need not
+    /// be whole. The arguments have the same meaning as for [`items_beyond`]. The result is `None`
+    /// if the added bits would fill the filter. If `more` is 0, the result is 0 even for a full
+    /// filter.
     #[must_use]
     pub fn estimate(&self, probes: u32, more: u64) -> Option<f64> {
         let (bits, ones) = (self.bits() as f64, self.ones());
@@ -166,19 +168,20 @@ fn sliced(slices: &[(u64, u64)], items: u64, more: u64) -> Result<(f64, f64)> {
     Ok((upper(Tail::AtLeast(ones + more)), upper(Tail::AtMost(ones + more))))
 }
 
-/// Estimates the number of items that are missing from a filter. The estimate is computed from the
-/// number of additional bits that these items would set. The interval covers the true number with
-/// probability at least `confidence` (between 0 and 1), over all seeds that give the filter these
-/// bits. This coverage holds for every true number and for every content of the filter.
+/// Estimates the number of items that are missing from a filter. The estimate is computed from
+/// `more`, the number of additional bits that these items would set. The result also has a
+/// confidence interval. For a random seed, the interval covers the true number with probability at
+/// least `confidence`. This holds for every true number and every content of the filter, and also
+/// among only those seeds that give the filter its present bits.
 ///
-/// This function can estimate how many items a filter B holds that a filter A does not hold. For
+/// For example, this function estimates how many items of a filter B are not in a filter A. For
 /// this estimate, `ground` is A, and `more` is the number of bits that are set in B but not in A.
 /// The two filters must have the same size, the same number of probes and the same seed.
 ///
-/// The interval is found by equal-tailed inversion. For an empty filter, it is the interval of
-/// [`items_interval`](super::items_interval). The `method` of the result is [`Method::Exact`] if
-/// the law was summed. If proven inequalities replaced the sum, the method is [`Method::Bound`],
-/// and the interval may be longer than with the sum, but not shorter.
+/// The interval has equal error probabilities on both sides. For an empty standard or classic
+/// filter, it is the interval of [`items_interval`](super::items_interval). If the exact
+/// probabilities are not known or would take too long to compute, proven bounds replace them. This
+/// can only make the interval longer. The `method` of the result is then [`Method::Bound`].
 ///
 /// This takes at most a few hundredths of a second.
 ///
@@ -192,8 +195,8 @@ fn sliced(slices: &[(u64, u64)], items: u64, more: u64) -> Result<(f64, f64)> {
 /// ```
 ///
 /// # Errors
-/// Fails if a parameter is out of range, if `more` exceeds the number of unset bits, or if
-/// `confidence` is not between 0 and 1.
+/// Fails if a parameter is out of range. `more` must be at most the number of unset bits, and
+/// `confidence` must be between 0 and 1.
 pub fn items_beyond(ground: &Ground<'_>, probes: u32, more: u64, confidence: f64) -> Result<ItemsEstimate> {
     let _work = work::begin();
     ground.check(probes)?;

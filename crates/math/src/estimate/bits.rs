@@ -14,8 +14,8 @@ pub struct BitsEstimate {
     pub value: f64,
     /// A bound on the relative rounding error of `value`.
     pub relative_error: f64,
-    /// A note on the range in which the estimate is unbiased. Outside of this range, no estimator
-    /// is unbiased.
+    /// A note that says when the estimate is unbiased: if the true number of bits is at most
+    /// `items * probes`. For more bits, no estimator is unbiased.
     pub note: &'static str,
 }
 
@@ -24,21 +24,20 @@ const NOTE: &str = "unbiased only when bits <= items x probes; for more bits no 
 /// The largest number of elementary steps for one estimate; they take about a second.
 const MAX_STEPS: f64 = 1e8;
 
-/// Returns the minimum-variance unbiased estimate of the number of bits of a filter. The estimate
-/// is computed from the numbers of items, probes and set bits.
+/// Estimates the number of bits of a filter from the numbers of items, probes and set bits. The
+/// result is the minimum-variance unbiased estimate. It is unbiased only if the true number of bits
+/// is at most `items * probes`. For more bits, no unbiased estimator exists. The partitioned filter
+/// is not supported.
 ///
-/// Let x be the number of set bits. For the classic filter, the estimate is `x + x W(x-1) / W(x)`
-/// (Burns 47), where `W(x)` is the number of ways in which n items of k distinct bits can cover x
-/// given bits. For the standard filter, the estimate is `x + S(nk, x-1) / S(nk, x)` (Burns 48),
-/// with Stirling numbers S of the second kind. The paper prints (48) as two cases, which are both
-/// equal to `S(nk+1, x) / S(nk, x)`. Both estimates are unbiased only if the true number of bits is
-/// at most `items * probes`. Otherwise, the bias is of order `C(m, nk+1)`, and no unbiased
-/// estimator exists. The partitioned filter is not supported.
+/// In these formulas, n is the number of items, k is the number of probes, and x is the number of
+/// set bits:
+/// * For the classic filter, the estimate is `x + x W(x-1) / W(x)` (Burns, equation 47). `W(x)` is
+///   the number of ways in which n items of k distinct bits each can cover exactly x given bits.
+/// * For the standard filter, the estimate is `x + S(nk, x-1) / S(nk, x)` (Burns, equation 48). S
+///   is the Stirling number of the second kind.
 ///
-/// The estimate is computed by recurrences of positive terms, so no digits cancel and no number
-/// underflows. The result contains a bound on the relative error, `relative_error`, which is
-/// obtained by counting the rounded operations. This takes `items * ones * probes` steps, at most
-/// 10^8.
+/// The field `relative_error` of the result is a bound on the relative rounding error. The
+/// computation takes `items * ones * probes` steps.
 ///
 /// ```
 /// use truebloom_math::{Variant, estimate_bits};
@@ -48,8 +47,9 @@ const MAX_STEPS: f64 = 1e8;
 /// ```
 ///
 /// # Errors
-/// Fails if the estimate would take more than 10^8 steps, or if `ones` is impossible. `ones` must
-/// be at most `items * probes`, and at least 1 (for the classic filter, at least `probes`).
+/// Fails if a parameter is out of range, or if the estimate would take more than 10^8 steps. `ones`
+/// must be at most `items * probes`. For the standard filter, `ones` must be at least 1. For the
+/// classic filter, `ones` must be at least `probes`.
 pub fn estimate_bits(variant: Variant, items: u64, probes: u32, ones: u64) -> Result<BitsEstimate> {
     let _work = work::begin();
     let (batches, batch) = batches(variant, items, probes, ones)?;

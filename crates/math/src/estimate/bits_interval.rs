@@ -15,40 +15,46 @@ use crate::{Method, Result, Variant, try_bisect};
 /// end, the search computes about twenty tail probabilities.
 const TAIL: Effort = Effort { walk: 1e7, contours: 5_000 };
 
-/// An interval for the number of bits m, ends included.
+/// A confidence interval for the number of bits of a filter. Both ends belong to the interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct BitsInterval {
     /// The smallest number of bits in the interval.
     pub lower: u64,
-    /// The largest number of bits in the interval, or `None` if it exceeds 2^62. It is also `None`
-    /// if `ones` equals `items * probes`: then no two probes coincided, and a filter of any larger
-    /// size is possible.
+    /// The largest number of bits in the interval, or `None` if it exceeds 2^62. The value is also
+    /// `None` if `ones` equals `items * probes`. Every probe then set a different bit, so no number
+    /// of bits is too large.
     pub upper: Option<u64>,
-    /// The method by which the ends were computed. [`Method::Exact`] and [`Method::Validated`] mean
-    /// the same as for a [`Probability`]. [`Method::Bound`] means that at least one end was
-    /// computed by a proven inequality instead of the exact law. The interval is then slightly
+    /// The method by which the ends were computed. [`Method::Exact`] means that the ends are
+    /// proven. [`Method::Validated`] means that they depend on an error estimate that tests
+    /// confirm, but no proof covers. [`Method::Bound`] means that at least one end was computed by
+    /// a proven inequality instead of the exact distribution. The interval may then be slightly
     /// longer than an exact one.
     pub method: Method,
 }
 
-/// Returns an interval that covers the number of bits of a filter with probability at least
-/// `confidence` (between 0 and 1). The interval is computed from the numbers of items, probes and
-/// set bits. [`estimate_bits()`](crate::estimate_bits()) gives an estimate without an interval.
+/// Returns a confidence interval for the number of bits of a filter. The interval is computed from
+/// the numbers of items, probes and set bits. It covers the true number of bits with probability at
+/// least `confidence`. [`estimate_bits()`](crate::estimate_bits()) gives an estimate without an
+/// interval.
 ///
-/// The interval is found by equal-tailed inversion of the exact law. It contains every whole number
-/// m of bits with `P_m(X >= ones) > alpha/2` and `P_m(X <= ones) > alpha/2`, where X is the number
-/// of set bits and alpha is `1 - confidence`. Both probabilities are monotone in m, for the
-/// following reason. The probability of x set bits is `C(m, x) W(x)` divided by the number of
-/// outcomes, where W does not depend on m. From m to m + 1, this probability changes by a factor
-/// that is proportional to `(m + 1) / (m + 1 - x)`, which increases with x.
+/// Let X be the random number of set bits of a filter of m bits, and let alpha be `1 - confidence`.
+/// The interval contains every m that meets two conditions:
+/// * `P_m(X >= ones) > alpha/2`
+/// * `P_m(X <= ones) > alpha/2`
 ///
-/// Therefore the values of m that satisfy both conditions form an interval. The interval lies above
-/// the true number with probability at most alpha/2, and below it with probability at most alpha/2.
-/// If no m satisfies both conditions, both ends are the smallest m with `P_m(X >= ones) > alpha/2`.
-/// If summing the law takes too long, proven upper bounds replace the two probabilities, and the
-/// interval may be longer than the exact one, but not shorter. If the law is summed, this takes
-/// milliseconds to tenths of a second.
+/// Both probabilities are monotone in m. The reason is that the probability of x set bits is
+/// proportional to `C(m, x) W(x)`, where `W(x)` does not depend on m. If m increases by 1,
+/// `C(m, x)` grows by the factor `(m + 1) / (m + 1 - x)`. This factor increases with x, so larger
+/// numbers of set bits become more likely.
+///
+/// Therefore the values of m that meet both conditions form an interval. With probability at most
+/// alpha/2, the whole interval is above the true number. With probability at most alpha/2, it is
+/// below the true number. If no m meets both conditions, both ends are the smallest m that meets
+/// the first condition.
+///
+/// Computing the exact probabilities takes milliseconds to tenths of a second. If it would take too
+/// long, proven upper bounds replace them. This can only make the interval longer.
 ///
 /// ```
 /// use truebloom_math::{Variant, bits_interval};
@@ -60,9 +66,9 @@ pub struct BitsInterval {
 /// ```
 ///
 /// # Errors
-/// Fails if a parameter is out of range, if `ones` is impossible (see
-/// [`estimate_bits()`](crate::estimate_bits())), or if `confidence` is not between 0 and 1. The
-/// number of steps is not limited.
+/// Fails if a parameter is out of range. `confidence` must be between 0 and 1, and the range of
+/// `ones` is the same as for [`estimate_bits()`](crate::estimate_bits()). Unlike that function,
+/// this one does not fail because of the number of steps.
 pub fn bits_interval(variant: Variant, items: u64, probes: u32, ones: u64, confidence: f64) -> Result<BitsInterval> {
     let _work = work::begin();
     let (batches, batch) = batches(variant, items, probes, ones)?;

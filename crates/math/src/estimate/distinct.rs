@@ -1,22 +1,26 @@
-//! Upper bounds on the number of distinct keys that were looked up in a filter, computed from the
-//! number of keys that set a bit.
+//! Upper bounds on the number of distinct keys that were looked up in a filter. The bounds are
+//! computed from the number of keys that set a bit when they were inserted.
 //!
-//! A key *passes* if all its bits are already set. A new key passes with a probability equal to the
-//! current rate of the filter. Inserting a key that passes does not change any bits. So the bounds
-//! hold whether or not such keys are inserted ("insert if absent").
+//! A key *passes* if all its bits are already set. The probability that a new key passes is the
+//! filter's rate at that time. Inserting a key that passes does not change any bits. So the bounds
+//! hold whether or not a program inserts such keys.
 //!
-//! Of the first n distinct keys, let `A_n` be the number that set a bit, and `S_n = n - A_n` the
-//! number that passed. The keys are chosen without knowing the seed, so n is fixed. Given the past,
-//! key i passes with probability `rho_i`, the filter's rate just before this key. The bounds of
-//! this module follow from two facts:
+//! The rest of this page proves the bounds. The keys are chosen without knowing the seed, so their
+//! number n does not depend on the seed. Consider the first n distinct keys. `A_n` is the number of
+//! these keys that set a bit, and `S_n = n - A_n` is the number that passed. `rho_i` is the
+//! filter's rate just before key i: given the earlier keys, key i passes with this probability.
 //!
-//! * `A_n` does not decrease as n grows. If `P(A_N <= a) <= error` holds for some N, it therefore
-//!   holds for every larger N as well. Let `N(a)` be such an N, found by a search that depends only
-//!   on a. Let n be the true number of keys, and let a_1 be the largest a with `N(a) <= n`. If
-//!   `N(A_n) <= n`, then `A_n <= a_1`. This has probability at most `error`, because `N(a_1) <= n`.
-//!   So for every n, `n < N(A_n)` with probability at least `1 - error`.
-//! * For every t, `exp(t S_n) / prod (1 + rho_i (e^t - 1))` is a martingale with mean 1. Therefore
-//!   a bound on the product, or on the sum of the `rho_i`, gives a bound on `S_n`.
+//! The proof uses two facts:
+//!
+//! * `A_n` never decreases as n grows. So if `P(A_N <= a) <= error` for some N, the same is true
+//!   for every larger N. For each a, a search that depends only on a finds such an N, called
+//!   `N(a)`. The bound is `n < N(A_n)`, where n is the true number of keys. If it is wrong, `A_n`
+//!   is at most a_1, the largest a with `N(a) <= n`. The probability of `A_n <= a_1` is at most
+//!   `error`, because `N(a_1) <= n`. So for every n, the bound is right with probability at least
+//!   `1 - error`.
+//! * For every t, `exp(t S_n) / prod (1 + rho_i (e^t - 1))` is a martingale with mean 1. So an
+//!   upper bound on this product gives an upper bound on `S_n`. An upper bound on the sum of the
+//!   `rho_i` is enough, because it bounds the product.
 
 use crate::{Variant, bisect};
 
@@ -32,17 +36,20 @@ const MOST: u64 = 1 << 62;
 /// A margin for rounding errors: a few thousand steps, each with a relative error of 2^-52.
 const SLACK: f64 = 1e-9;
 
-/// Returns an upper bound on the number of distinct keys that were looked up, if `changed` of these
-/// keys set a bit. The true number exceeds the bound with probability at most `error` over seeds,
-/// for any number of keys and any repeated lookups. The result is `None` if there is no bound, for
-/// example if the filter is nearly full.
+/// Returns an upper bound on the number of distinct keys that were looked up in a filter. `changed`
+/// is the number of these keys that set a bit. For a random seed, the true number exceeds the bound
+/// with probability at most `error`. This holds for any number of keys, and keys may be looked up
+/// repeatedly. The result is `None` if no bound is known, for example if the filter is nearly full.
+/// This takes less than a millisecond.
 ///
-/// The fill after i keys is a sum of independent Bernoulli variables (see [`Fill`](crate::Fill)).
-/// The n keys are divided into 32 equal parts, and Bernstein's inequality bounds the fill at the
-/// end of each part. Together, these bounds on the fill are wrong with probability at most
-/// `error / 2`. They give a bound v on the sum V of the pass probabilities. For s above v,
-/// `P(S_n >= s, V <= v) <= exp(-(s ln(s/v) - s + v))`. The bound is chosen so that this probability
-/// is at most `error / 2`. This takes less than a millisecond.
+/// The bound is computed in two steps, each of which is wrong with probability at most `error / 2`:
+/// * The n keys are divided into 32 parts of nearly equal size. Bernstein's inequality gives an
+///   upper bound on the number of set bits at the end of each part. It applies because this number
+///   is a sum of independent Bernoulli variables (see [`Fill`](crate::Fill)). The result is an
+///   upper bound v on V, the sum of the probabilities that the keys pass.
+/// * For every s above v, the number `S_n` of keys that passed satisfies
+///   `P(S_n >= s, V <= v) <= exp(-(s ln(s/v) - s + v))`. The number of keys is too large if this
+///   probability is at most `error / 2` for `s = n - changed`.
 ///
 /// ```
 /// use truebloom_math::{Variant, distinct};
@@ -64,13 +71,13 @@ pub fn most(variant: Variant, bits: u64, probes: u32, changed: u64, error: f64) 
     })
 }
 
-/// Like [`most`], but for any scheme, as long as the rate of the filter never decreases. `pass` is
-/// an upper bound on the current rate of the filter. The result is larger than that of [`most`],
-/// because it allows the rate `pass` for all keys.
+/// Like [`most`], but for any scheme. The rate of the filter must never have decreased, and `pass`
+/// is an upper bound on its present rate. The result is usually larger than that of [`most`],
+/// because this function assumes the rate `pass` for all keys.
 ///
-/// Let S be the number of keys that passed. For each of 64 values of t,
+/// Let S be the number of keys that passed. The function tries 64 values of t. For each of them,
 /// `t S - n ln(1 + pass (e^t - 1))` exceeds `ln(64/error)` with probability at most `error / 64`.
-/// Each value of t gives a bound on n, and the function returns the smallest of these bounds.
+/// So each value of t gives an upper bound on n. The function returns the smallest of these bounds.
 pub fn most_at_rate(pass: f64, changed: u64, error: f64) -> Option<u64> {
     if changed == 0 || pass <= 0.0 {
         return Some(changed);

@@ -8,21 +8,24 @@ use crate::occupancy::tails::{Bounds, Effort, Tail, of_stretch};
 use crate::occupancy::thinning::{self, Budget, Precision};
 use crate::{Error, Method, Result, Variant, try_bisect};
 
-/// An estimate of the number of items with a confidence interval, ends included.
+/// An estimate of the number of items, with a confidence interval. Both ends belong to the
+/// interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ItemsEstimate {
-    /// The method-of-moments estimate, or `None` for a full filter.
+    /// The method-of-moments estimate: the number of items that would set this number of bits on
+    /// average. `None` for a full filter.
     pub value: Option<f64>,
     /// The smallest number of items in the interval.
     pub lower: u64,
     /// The largest number of items in the interval, or `None` if it exceeds 2^62. The value is also
-    /// `None` for a full filter, because no number of items is too large for it.
+    /// `None` for a full filter, because no number of items is too large.
     pub upper: Option<u64>,
-    /// The method by which the ends were computed. [`Method::Exact`] and [`Method::Validated`] mean
-    /// the same as for a [`Probability`](crate::occupancy::Probability). [`Method::Bound`] means
-    /// that at least one end was computed by a proven inequality instead of the exact law. The
-    /// interval is then slightly longer than an exact one.
+    /// The method by which the ends were computed. [`Method::Exact`] means that the ends are
+    /// proven. [`Method::Validated`] means that they depend on an error estimate that tests
+    /// confirm, but no proof covers. [`Method::Bound`] means that at least one end was computed by
+    /// a proven inequality instead of the exact distribution. The interval may then be slightly
+    /// longer than an exact one.
     pub method: Method,
 }
 
@@ -38,21 +41,26 @@ const ADDED_TERMS: f64 = 2e7;
 /// work takes about ten milliseconds.
 const TAIL: Effort = Effort { walk: 1e6, contours: 5_000 };
 
-/// Estimates the number of items in a standard or classic filter from its number of set bits.
-/// Whatever the true number is, the interval covers it with probability at least `confidence`
-/// (between 0 and 1).
+/// Estimates the number of items in a standard or classic filter from its number of set bits. The
+/// result also has a confidence interval. The interval covers the true number, whatever it is, with
+/// probability at least `confidence`.
 ///
-/// The interval is found by equal-tailed inversion of the exact law. It contains every whole number
-/// n of items with `P_n(X >= ones) > alpha/2` and `P_n(X <= ones) > alpha/2`, where X is the number
-/// of set bits and alpha is `1 - confidence`. Both probabilities are monotone in n, because one
-/// more item never clears a bit. Therefore the values of n that satisfy both conditions form an
-/// interval. The interval lies above the true number with probability at most alpha/2, and below it
-/// with probability at most alpha/2. If no n satisfies both conditions, both ends are the smallest
-/// n with `P_n(X >= ones) > alpha/2`. This happens, for example, if seven throws at two bits set
-/// only one bit. If summing the law takes too long, proven upper bounds replace the two
-/// probabilities, and the interval may be longer than the exact one, but not shorter. If the law is
-/// summed, this takes up to a few tenths of a second. If the law is only bounded (for standard
-/// deviations above about 500 bits), this takes less than a millisecond.
+/// Let X be the random number of set bits after n items, and let alpha be `1 - confidence`. The
+/// interval contains every n that meets two conditions:
+/// * `P_n(X >= ones) > alpha/2`
+/// * `P_n(X <= ones) > alpha/2`
+///
+/// Both probabilities are monotone in n, because one more item never clears a bit. Therefore the
+/// values of n that meet both conditions form an interval. With probability at most alpha/2, the
+/// whole interval is above the true number. With probability at most alpha/2, it is below the true
+/// number. If no n meets both conditions, both ends are the smallest n that meets the first
+/// condition. At a confidence of 0.95, this happens if all seven probes of an item hit the same bit
+/// of a filter of two bits.
+///
+/// Computing the exact probabilities takes up to a few tenths of a second. If it would take too
+/// long, proven upper bounds replace them. This can only make the interval longer. The bounds are
+/// used if the standard deviation of the number of set bits is above about 500. They take less than
+/// a millisecond.
 ///
 /// ```
 /// use truebloom_math::{Variant, items_interval};
@@ -63,8 +71,8 @@ const TAIL: Effort = Effort { walk: 1e6, contours: 5_000 };
 /// ```
 ///
 /// # Errors
-/// Fails as [`items_by_moments`] does, and also if `confidence` is not
-/// between 0 and 1.
+/// Returns the same errors as [`items_by_moments`]. Also fails if
+/// `confidence` is not between 0 and 1.
 pub fn items_interval(variant: Variant, bits: u64, probes: u32, ones: u64, confidence: f64) -> Result<ItemsEstimate> {
     let _work = work::begin();
     check(variant, bits, probes, ones)?;

@@ -11,18 +11,17 @@ use crate::{Result, Variant, try_bisect};
 /// many terms takes a few tenths of a second.
 const WALK_TERMS: f64 = 1e8;
 
-/// Returns the number of items for which `ones` set bits are most likely. If there are several such
-/// numbers, the result is the smallest. For a full filter, the likelihood grows with every item,
-/// and the result is `None`.
+/// Returns the maximum-likelihood estimate of the number of items in a filter with `ones` set bits.
+/// If several numbers of items are equally likely, the result is the smallest. The result is `None`
+/// for a full filter, because its likelihood grows with every item.
 ///
-/// For the standard filter, the likelihood of N throws is proportional to `S(N, ones) / bits^N`.
-/// The likelihood is log-concave in N, because these Stirling numbers are complete symmetric
-/// functions of the integers from 1 to `ones`. So the most likely N is found by bisection with
-/// contour integrals, in a few hundred microseconds at any size up to 2^53 throws. For the classic
-/// filter, the search tries increasing numbers of items. It ends when `P(X <= ones)`, which
-/// decreases with each item, is below the best likelihood found so far. Burns uses equation (46)
-/// for both the estimate by moments and the estimate by likelihood. These two estimates differ by a
-/// few thousandths of an item, and by more in small filters.
+/// For the standard filter, the likelihood has a single peak, and bisection finds it. This takes a
+/// few hundred microseconds if `items * probes` is at most 2^53. For the classic filter, the search
+/// tries increasing numbers of items. It ends when no larger number can be more likely.
+///
+/// Burns gives one formula (46) for this estimate and for the method of moments
+/// ([`items_by_moments`](super::items_by_moments)). The two estimates differ by a few thousandths
+/// of an item, or by more in small filters.
 ///
 /// ```
 /// use truebloom_math::{Variant, items_by_likelihood};
@@ -31,9 +30,9 @@ const WALK_TERMS: f64 = 1e8;
 /// ```
 ///
 /// # Errors
-/// Fails as [`items_by_moments`] does, and also with
-/// [`Error::LawTooCostly`](crate::Error::LawTooCostly) for large classic filters, whose likelihood
-/// has no fast form.
+/// Returns the same errors as [`items_by_moments`]. Also fails with
+/// [`Error::LawTooCostly`](crate::Error::LawTooCostly) if the search would take too long, as for
+/// large classic filters.
 pub fn items_by_likelihood(variant: Variant, bits: u64, probes: u32, ones: u64) -> Result<Option<u64>> {
     let _work = work::begin();
     let Some(moments) = items_by_moments(variant, bits, probes, ones)? else { return Ok(None) };

@@ -25,11 +25,12 @@ use crate::error::out_of_range;
 use crate::exact::work;
 use crate::{Result, Variant};
 
-/// Returns the method-of-moments estimate of the number of distinct items in a standard filter with
-/// `ones` set bits. The estimate is `ln(1 - ones/bits) / (probes ln(1 - 1/bits))`, the number of
-/// items at which the mean fill is `ones/bits` (Burns 46, corrected for the standard filter). The
-/// result is `None` for a full filter, because any sufficiently large number of items would fill
-/// it.
+/// Returns the method-of-moments estimate of the number of distinct items in a standard filter.
+/// This is the number of items that would set `ones` bits on average. It need not be whole. The
+/// formula is equation 46 of Burns, corrected for the standard filter:
+/// `ln(1 - ones/bits) / (probes ln(1 - 1/bits))`.
+///
+/// The result is `None` for a full filter, because any large enough number of items would fill it.
 #[must_use]
 pub fn items_from_ones(bits: u64, probes: u32, ones: u64) -> Option<f64> {
     if ones >= bits {
@@ -40,12 +41,12 @@ pub fn items_from_ones(bits: u64, probes: u32, ones: u64) -> Option<f64> {
     Some((libm::log1p(-(ones as f64) / m) / (f64::from(probes) * libm::log1p(-1.0 / m))).max(0.0))
 }
 
-/// Returns the method-of-moments estimate for a standard or classic filter: the real number of
-/// items that would set `ones` bits on average.
+/// Returns the method-of-moments estimate of the number of items in a standard or classic filter.
+/// This is the number of items that would set `ones` bits on average. It need not be whole.
 ///
-/// For the standard filter, the estimate is [`items_from_ones`]. For the classic filter, the
-/// estimate is `ln(1 - ones/bits) / ln(1 - probes/bits)`, Burns (46). The result is `None` for a
-/// full filter, and for a classic filter in which one item sets all bits.
+/// For the standard filter, the estimate is that of [`items_from_ones`]. For the classic filter, it
+/// is `ln(1 - ones/bits) / ln(1 - probes/bits)` (Burns, equation 46). The result is `None` for a
+/// full filter.
 ///
 /// ```
 /// use truebloom_math::{Variant, items_by_moments};
@@ -55,9 +56,9 @@ pub fn items_from_ones(bits: u64, probes: u32, ones: u64) -> Option<f64> {
 /// ```
 ///
 /// # Errors
-/// Fails if a parameter is out of range, or if the filter is partitioned, because its slices have
-/// separate counts. Also fails if no number of items can give `ones` set bits. This is the case if
-/// `ones` exceeds `bits` or, in a classic filter, if `ones` is above 0 but below `probes`.
+/// Fails if a parameter is out of range, or if the filter is partitioned. `ones` must be at most
+/// `bits`. In a classic filter, every item sets `probes` bits, so `ones` must be 0 or at least
+/// `probes`.
 pub fn items_by_moments(variant: Variant, bits: u64, probes: u32, ones: u64) -> Result<Option<f64>> {
     let _work = work::begin();
     check(variant, bits, probes, ones)?;

@@ -3,10 +3,10 @@
 use core::convert::Infallible;
 use core::ops::RangeInclusive;
 
-/// Returns the smallest number in a range for which `reached` holds. The condition must hold for
-/// the last number of the range. If it holds for a number, it must hold for all larger numbers.
-/// `reached` is not called for the last number. The number of calls is about `log2` of the range's
-/// length. For an empty range, the result is its end.
+/// Returns the smallest number in a range for which `reached` returns true. If `reached` is true
+/// for a number, it must be true for all larger numbers. It must be true for the last number of the
+/// range, but is not called for it. A range of length n takes about `log2(n)` calls. If the range
+/// is empty, the result is `*range.end()`.
 ///
 /// ```
 /// assert_eq!(truebloom_math::bisect(0..=100, |x| x * x >= 50), 8);

@@ -4,22 +4,20 @@ use crate::Rate;
 use crate::exact::enclosure::Enclosure;
 use core::fmt;
 
-/// The method by which a number and its bracket were obtained. It says whether the bracket is
-/// proven.
+/// How a value and its bracket were computed. The method says whether the bracket is proven.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Method {
-    /// The bracket is proven: all rounding errors are counted. The computation uses integers or,
-    /// for recycling filters, sums of positive terms.
+    /// The bracket is proven and narrow. All rounding errors are counted.
     Exact,
     /// The bracket comes from an error estimate that tests confirm but no proof covers.
     Validated,
-    /// The bracket is proven, but wide.
+    /// The bracket is proven, but may be wide.
     Bound,
-    /// The bracket is a confidence interval of a simulation.
+    /// The bracket is a 99% confidence interval from a simulation.
     Simulation,
-    /// The value is an approximation; the text is its name. The ends of the bracket are proven, but
-    /// they are far apart, or even 0 and 1.
+    /// The value is only an approximation, with the given name. If there is a bracket, its ends are
+    /// proven but far apart. They may even be 0 and 1.
     Approximation(&'static str),
 }
 
@@ -35,29 +33,32 @@ impl fmt::Display for Method {
     }
 }
 
-/// A false-positive rate as a bracket: `lower <= truth <= upper`, with `value` between the two
-/// ends. The struct also has a bracket of the rate's natural logarithm. The logarithm stays finite
-/// even if the rate is below the range of `f64`.
+/// A false-positive rate and its bracket. The true rate and `value` are both between `lower` and
+/// `upper`. The struct also brackets the natural logarithm of the rate. The logarithm is useful for
+/// rates that are too small for an `f64`. If the method is [`Method::Simulation`], the true rate is
+/// in the bracket only with 99% confidence. If it is [`Method::Validated`], the bracket is not
+/// proven.
 ///
-/// With [`Method::Exact`], the two ends are at most two units in the last place of an `f64` apart,
-/// which is a relative width below 5e-16. The bracket of the logarithm is narrower than 1e-12. For
-/// the long run of recycling filters, the relative width is up to 1e-9.
+/// With [`Method::Exact`], `lower` and `upper` are usually at most two units in the last place
+/// apart. This is a relative width below 5e-16. Rates that are computed from several counts of set
+/// bits can have a relative width of about 1e-12. Rates of recycling filters can have even wider
+/// brackets. For a long-run rate, the relative width is at most 1e-9.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Fpr {
-    /// The rate, rounded.
+    /// A value for the rate, between `lower` and `upper`.
     pub value: f64,
     /// The lower end, which is at most the true rate.
     pub lower: f64,
     /// The upper end, which is at least the true rate.
     pub upper: f64,
-    /// The natural logarithm of the rate, rounded. It is minus infinity for 0.
+    /// The natural logarithm of the rate, rounded. It is minus infinity if the rate is 0.
     pub ln: f64,
-    /// The lower end of the logarithm.
+    /// A lower bound on the natural logarithm of the true rate.
     pub ln_lower: f64,
-    /// The upper end of the logarithm.
+    /// An upper bound on the natural logarithm of the true rate.
     pub ln_upper: f64,
-    /// The method by which the bracket was obtained.
+    /// How the bracket was computed.
     pub method: Method,
 }
 
@@ -84,10 +85,13 @@ impl Fpr {
     /// The rate of a full filter.
     pub const ONE: Fpr = Fpr { value: 1.0, lower: 1.0, upper: 1.0, ln: 0.0, ln_lower: 0.0, ln_upper: 0.0, method: Method::Exact };
 
-    /// Adds an amount of which only an upper bound, `extra`, is known. For example, the amount may
-    /// be the probability of equal hashes. The upper ends grow by `extra`, rounded up, and the
-    /// lower ends stay. If `extra` changes the upper end by more than a rounding error, an exact
-    /// bracket becomes a [`Method::Bound`], and its value becomes the upper end.
+    /// Adds an unknown amount between 0 and `extra` to the rate. For example, the amount may be the
+    /// probability that two keys have equal hashes. The upper bounds grow by `extra`, rounded up.
+    /// The lower bounds stay as they are.
+    ///
+    /// If the method was [`Method::Exact`] and `extra` is not negligible, the method becomes
+    /// [`Method::Bound`]. The value then becomes the upper bound. An `extra` is negligible if
+    /// adding it to `upper` does not change the `f64`.
     ///
     /// ```
     /// use truebloom_math::Variant;
@@ -127,7 +131,7 @@ impl Fpr {
     }
 
     /// Makes a bracket from the proven ends `lower` and `upper`, which may be far apart. Both must
-    /// be between 0 and 1. The value is in the middle, and the ends of the logarithm are rounded
+    /// be between 0 and 1. The value is the midpoint. The bounds on the logarithm are rounded
     /// outward.
     #[must_use]
     pub fn bound(lower: f64, upper: f64) -> Fpr {
@@ -146,9 +150,9 @@ impl Fpr {
         self.ln = libm::log(self.value).clamp(self.ln_lower, self.ln_upper);
     }
 
-    /// Makes a bracket from the two ends of a bracket of the rate's logarithm. Both ends must be at
-    /// most 0. `method` is the method by which they were obtained. The logarithm of the value is in
-    /// the middle.
+    /// Makes a bracket from two bounds on the natural logarithm of the rate. Both bounds must be at
+    /// most 0. `method` says how they were computed. The logarithm of the value is the midpoint of
+    /// the two bounds.
     #[must_use]
     pub fn from_ln(ln_lower: f64, ln_upper: f64, method: Method) -> Fpr {
         let ln = ln_lower + (ln_upper - ln_lower) / 2.0;

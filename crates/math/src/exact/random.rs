@@ -11,13 +11,14 @@ impl SplitMix64 {
         SplitMix64::of(&[seed])
     }
 
-    /// Creates a generator that starts in this state of the published algorithm.
+    /// Creates a generator whose internal state is `state`, as in the published algorithm.
     #[must_use]
     pub fn at(state: u64) -> SplitMix64 {
         SplitMix64(state)
     }
 
-    /// Makes a generator from a list of numbers. Different lists give unrelated generators.
+    /// Creates a generator whose seed is a list of numbers. Different lists give unrelated
+    /// generators.
     #[must_use]
     pub fn of(numbers: &[u64]) -> SplitMix64 {
         let mut state = SplitMix64(0x5851_f42d_4c95_7f2d);
@@ -34,8 +35,8 @@ impl SplitMix64 {
         mix(self.0)
     }
 
-    /// Returns a random number below `range`. The bias of at most `range / 2^64` is far too small
-    /// to affect a simulation.
+    /// Returns a random number below `range`. The relative bias is at most `range / 2^64`, which is
+    /// negligible for ranges far below 2^64.
     pub fn below(&mut self, range: u64) -> u64 {
         ((u128::from(self.word()) * u128::from(range)) >> 64) as u64
     }

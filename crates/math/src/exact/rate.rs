@@ -15,8 +15,9 @@ use core::num::{IntErrorKind, ParseIntError};
 use core::str::FromStr;
 
 /// A false-positive rate strictly between 0 and 1, exactly as written. `0.1%`, `1/1000`, `1e-3` and
-/// `0.001` are the same number, which is not rounded to an `f64`. Plans compare rates with this
-/// exact number, so a filter with exactly this rate is accepted.
+/// `0.001` are the same rate. The rate is not rounded to an `f64`. If a plan can compute the rate
+/// of a filter exactly, it compares that rate with this exact number. So a filter whose rate is
+/// exactly the requested rate is accepted.
 ///
 /// A `Rate` is made from text (`"0.1%".parse()`) or from an `f64`. An `f64` stands for the shortest
 /// decimal that rounds to it. A `Rate` holds up to 19 significant digits, and exponents down to
@@ -46,10 +47,12 @@ const OUT_OF_RANGE: &str = "its exponent is out of range";
 const TEN_19: u64 = 10_000_000_000_000_000_000;
 
 impl Rate {
-    /// Creates the rate `numerator * 10^exponent / divisor`. Files store rates in these parts.
+    /// Creates the rate `numerator * 10^exponent / divisor`. Filter files store a rate as these
+    /// three numbers.
     ///
     /// # Errors
-    /// Fails if the rate is not strictly between 0 and 1.
+    /// Fails if the rate is not strictly between 0 and 1, if `divisor` is 0, or if `exponent` is
+    /// not from -4000 to 0.
     pub fn from_parts(numerator: u64, exponent: i32, divisor: u64) -> Result<Rate> {
         let shown = || format!("{numerator}e{exponent}/{divisor}");
         let fail = |reason| Err(Error::NotARate { found: shown(), reason });

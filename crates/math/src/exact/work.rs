@@ -90,9 +90,10 @@ pub(crate) fn begin() -> Work {
     Work(())
 }
 
-/// Limits the total time of several calls to about a second, which is the usual limit for one call.
-/// A computation that would exceed the limit uses a cheaper method if there is one, and otherwise
-/// returns [`Error::TooLong`].
+/// Runs `calls` with one shared limit on the work of all calls to this crate. The limit corresponds
+/// to about a second. Without this function, every call has such a limit of its own. If a
+/// computation would exceed the limit, a cheaper method replaces it. If there is no cheaper method,
+/// the computation returns [`Error::TooLong`].
 ///
 /// ```
 /// use truebloom_math::{Variant, as_one_call};

@@ -9,14 +9,14 @@ use alloc::format;
 use alloc::string::ToString;
 
 impl Blocked {
-    /// Returns the rate of one filter: the mean of the rates of its blocks. `blocks_with[x]` is the
-    /// number of blocks with x set bits, for x from 0 to [`block_bits`](Self::block_bits). The
-    /// result is `None` for split blocks, because their number of set bits does not determine their
-    /// rate.
+    /// Returns the rate of a filter whose blocks have known numbers of set bits. The rate is the
+    /// mean of the rates of the blocks. `blocks_with[x]` is the number of blocks with x set bits,
+    /// for x from 0 to [`block_bits`](Self::block_bits). The result is `None` for split blocks,
+    /// because the number of set bits of a split block does not determine its rate.
     ///
-    /// The result is exact, because every block is equally likely to be the block of a query,
-    /// whatever the filter contains. Every step of the sum is rounded outwards, and the relative
-    /// width of the bracket is below 1e-12. This takes a few hundred microseconds.
+    /// The result is exact, because a query chooses each block with the same probability. All
+    /// rounding is outward, so the bracket is proven. Its relative width is below 1e-12. This takes
+    /// a few hundred microseconds.
     ///
     /// # Errors
     /// Fails if the length of `blocks_with` is not `block_bits + 1`, or if the counts do not add up

@@ -16,8 +16,8 @@ use alloc::{format, vec};
 pub enum InBlock {
     /// The probes are k independent positions; repeats are allowed.
     Independent,
-    /// The probes are k distinct positions. Distinct probes give a clearly lower rate than
-    /// independent ones, because a block is small.
+    /// The probes are k distinct positions. In a block of usual size and fill, distinct probes give
+    /// a clearly lower rate than independent ones.
     Distinct,
     /// Each word of the block has one position; k is the number of words in the block.
     Split {
@@ -29,15 +29,19 @@ pub enum InBlock {
 /// The law of blocked filters with `bits / block_bits` blocks. Each item chooses a block uniformly,
 /// and all its k positions are in that block.
 ///
-/// The block of a query holds a binomially distributed number `L` of the items, so the rate is
-/// `E[f(L)]`, where `f(L)` is the rate of a block with `L` items. The usual shortcut (Putze,
-/// Sanders and Singler) replaces the number of set bits by its mean, and gives a rate that is too
-/// low. The rate `f(L)` is a weighted sum of powers `a_j^L`, and `E[a^L] = (1 - (1 - a)/B)^n` for B
-/// blocks. So `E[f(L)]` is an alternating sum. The sum is computed exactly in integer arithmetic,
-/// without truncation.
+/// Let `L` be the number of items in the block of a query, and `f(L)` the rate of a block with `L`
+/// items. `L` has a binomial distribution, and the rate of the filter is `E[f(L)]`. The usual
+/// formula (Putze, Sanders and Singler) replaces the number of set bits in a block with `L` items
+/// by its mean. The resulting rate is too low.
 ///
-/// The number of set bits of the filter does not determine the rate, and is not a sum of
-/// independent Bernoulli variables.
+/// The rate `f(L)` is an alternating sum of multiples of powers `a_j^L`, for `j = 0..k`. Here `a_j`
+/// is the probability that an item of the block leaves `j` given bits of the block empty. With B
+/// blocks and n items, `E[a^L] = (1 - (1 - a)/B)^n`. So `E[f(L)]` is a sum of k + 1 terms, without
+/// a sum over `L`. It is computed in integer arithmetic, and all rounding errors are counted.
+///
+/// The total number of set bits does not determine the rate, so [`fpr_at_fill`](Law::fpr_at_fill)
+/// returns `None`. In general, the total is also not distributed as a sum of independent Bernoulli
+/// variables, so [`fill`](Law::fill) returns `None`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Blocked {
     bits: u64,
@@ -56,8 +60,8 @@ impl Blocked {
     ///
     /// # Errors
     /// Fails if `bits` or `probes` is out of range, or if `bits` is not a multiple of `block_bits`.
-    /// Also fails if the probes do not fit in the block: a block allows at most `block_bits`
-    /// distinct probes, and a split block exactly one per word.
+    /// Distinct probes must not outnumber the bits of a block. For a split block, `word_bits` must
+    /// divide `block_bits`, and there must be exactly one probe per word.
     pub fn new(bits: u64, block_bits: u64, in_block: InBlock, probes: u32) -> Result<Blocked> {
         check_bits(bits)?;
         if block_bits == 0 {
@@ -173,8 +177,8 @@ impl Law for Blocked {
         Ok(None)
     }
 
-    /// Always `None`, because the number of set bits is not a sum of independent Bernoulli
-    /// variables.
+    /// Always `None`, because the number of set bits is in general not distributed as a sum of
+    /// independent Bernoulli variables.
     fn fill(&self, _: u64) -> Result<Option<Fill>> {
         Ok(None)
     }

@@ -7,8 +7,9 @@ use super::{Law, Variant};
 use crate::exact::work;
 use crate::{Fill, Fpr, Rate, Result};
 
-/// The law of k distinct positions, as proposed by Bloom in 1970; see Burns (60) and Grandi (16).
-/// Near the best k, the rate of a classic filter is slightly below the rate of a standard filter.
+/// The law of k distinct positions, as proposed by Bloom in 1970. The formula is (60) in Burns and
+/// (16) in Grandi (see docs/PAPERS.md). If k is close to the number that minimizes the rate, the
+/// rate of a classic filter is slightly below the rate of a standard filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Classic {
     bits: u64,
@@ -44,7 +45,7 @@ impl Law for Classic {
         Variant::Classic.meets(self.bits, items, self.probes, rate, Some(hash_bits))
     }
 
-    /// The rate `C(ones, k) / C(bits, k)`, computed exactly.
+    /// Returns the rate `C(ones, k) / C(bits, k)`, computed exactly.
     fn fpr_at_fill(&self, ones: &[u64]) -> Result<Option<Fpr>> {
         let ones = single_count(ones, self.bits)?;
         let ratio = |i: u64| (ones.saturating_sub(i), self.bits - i);

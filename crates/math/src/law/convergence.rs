@@ -1,29 +1,39 @@
-//! Bounds and asymptotics for two-hash schemes. They describe how fast the rate approaches that of
-//! independent positions, and how much the rate of one filter differs from the mean rate. The
-//! source is Kirsch and Mitzenmacher, *Building a Better Bloom Filter*, sections 4 to 7. Errata K1
-//! to K18 in `docs/ERRATA.md` correct the theorems that are wrong.
+//! Bounds and asymptotics for schemes that derive all positions of a key from two hashes. As such a
+//! filter grows, its rate approaches the rate of a filter with independent positions. The functions
+//! of this module say how fast. They also bound the difference between the rate of one filter and
+//! the mean rate.
 //!
-//! Notation: c is the number of bits per item, `y = e^(-k/c)` is the share of empty bits in the
-//! limit of large filters, and `q = 1 - y`. The rate converges to `q^k` for every scheme. Some
-//! functions return the coefficient of 1/n: the number a in `q^k + a/n + ..`, the expansion of the
-//! rate for large n. Such a coefficient is not a bound on the rate of a given filter. For the rate
-//! of a given filter, use a [`Law`].
+//! The theorems, lemmas, sections and figures are those of Kirsch and Mitzenmacher, *Building a
+//! Better Bloom Filter*, sections 4 to 7. Errata K1 to K18 in `docs/ERRATA.md` correct the theorems
+//! that are wrong.
+//!
+//! Notation: m is the number of bits, n the number of items, k the number of probes, and `c = m/n`
+//! the number of bits per item. In the limit of large filters, `y = e^(-k/c)` is the share of empty
+//! bits, and `q = 1 - y` is the share of set bits.
+//!
+//! For every scheme of this module, the rate converges to `q^k`. For large n, the rate is
+//! `q^k + a/n` plus smaller terms. Some functions return the number a, the coefficient of 1/n. This
+//! coefficient does not bound the rate of a given filter. For the rate of a given filter, use a
+//! [`Law`].
 
 use crate::exact::modular::gcd;
 use crate::law::Double;
 pub use crate::law::double::odd_step_constant;
 use crate::{Law, binomial};
 
-/// `2^61 - 1`, which represents all large primes in computations of limits.
+/// The prime `2^61 - 1`. As a number of bits, it gives the limit for large primes (see
+/// [`Double::constant`]).
 pub const LARGE_PRIME: u64 = (1 << 61) - 1;
 
-/// `2^61`, which represents all large powers of two in computations of limits.
+/// The number `2^61`. As a number of bits, it gives the limit for large powers of two (see
+/// [`Double::constant`]).
 pub const LARGE_POWER_OF_TWO: u64 = 1 << 61;
 
 /// A number of query positions, and the number of hash pairs that hit exactly this many of them.
 pub(crate) type Hit = (u32, f64);
 
-/// Returns the limit of the rate for all schemes (Theorems 5.1 and 5.2), `(1 - e^(-k/c))^k`.
+/// Returns the limit of the rate for large filters, `(1 - e^(-k/c))^k` (Theorems 5.1 and 5.2). The
+/// limit is the same for all schemes of this module.
 #[must_use]
 pub fn limit_rate(bits_per_item: f64, probes: u32) -> f64 {
     libm::pow(Load::new(bits_per_item, probes).full, f64::from(probes))
@@ -86,10 +96,12 @@ pub fn standard_constant(bits_per_item: f64, probes: u32) -> f64 {
     repeats - load.k / (2.0 * load.c * load.c) * load.curvature()
 }
 
-/// Returns the coefficient of 1/n in the rate of the partition scheme. The number of bits per slice
-/// is assumed to be a large prime. For other slices, see [`slices_constant`]. Let B be the number
-/// of empty bits among k independent bits, if each bit is empty with probability y. The coefficient
-/// is `(k^2/c^2) (1 - P(B=0) - P(B=1)/2 - P(B=2))`.
+/// Returns the coefficient of 1/n in the rate of the partition scheme, which has one slice of the
+/// array for each probe. The number of bits per slice must be a large prime. For other slices, see
+/// [`slices_constant`].
+///
+/// Suppose that each of k independent bits is empty with probability y. Let B be the number of
+/// empty bits. The coefficient is `(k^2/c^2) (1 - P(B=0) - P(B=1)/2 - P(B=2))`.
 #[must_use]
 pub fn partition_constant(bits_per_item: f64, probes: u32) -> f64 {
     let load = Load::new(bits_per_item, probes);
@@ -100,15 +112,23 @@ pub fn partition_constant(bits_per_item: f64, probes: u32) -> f64 {
 }
 
 /// Returns the coefficient of 1/n in the rate of the partition scheme, for any number of bits per
-/// slice. The coefficient depends only on those divisors r of this number that are below the number
-/// of probes. Let b be the difference between the second hashes of an item and of the query. If b
-/// has order r, the item hits either no query position, or all query positions of one residue class
-/// modulo r. Let `s(r)` be the sum of `q^(k-|A|) - q^k` over all residue classes A of the k slices
-/// modulo r. The coefficient is `(k^2/c^2) [ sum over r of phi(r) (s(r) - k y q^(k-1)) - curvature
-/// / 2 ]`, where the curvature is `k (k-1) y^2 q^(k-2) - k y q^(k-1)`.
+/// slice. The number of bits per slice matters only through its divisors r that are smaller than k.
+/// For k = 1, the only such divisor is r = 1.
 ///
-/// For a prime number of bits, only the divisor 1 matters, and the result is the same as for
-/// [`partition_constant`]. This takes `k^2` steps.
+/// Let b be the second hash of an item minus the second hash of the query, modulo `slice_bits`. Let
+/// r be the order of b: the smallest positive number for which `slice_bits` divides `r b`. The k
+/// slices, numbered from 0, fall into r residue classes modulo r. The item hits either no position
+/// of the query, or the query's positions in exactly the slices of one residue class. For a residue
+/// class A, let `|A|` be its number of slices. Let `s(r)` be the sum of `q^(k-|A|) - q^k` over all
+/// r classes. Euler's function `phi(r)` is the number of values b of order r. The coefficient is
+///
+/// ```text
+/// (k^2/c^2) [ sum over r of phi(r) (s(r) - k y q^(k-1)) - curvature / 2 ]
+/// where curvature = k (k-1) y^2 q^(k-2) - k y q^(k-1)
+/// ```
+///
+/// If the number of bits per slice is a large prime, only the divisor 1 matters. Then
+/// [`partition_constant`] gives the same result. This takes `k^2` steps.
 ///
 /// ```
 /// use truebloom_math::convergence::{partition_constant, slices_constant};
@@ -136,31 +156,33 @@ fn totient(n: u32) -> u32 {
 
 /// Returns the limit of the rate for the best number of probes: `2^(-c ln 2)`, about `0.6185^c`
 /// (Kirsch and Mitzenmacher, section 2). The best number of probes is `c ln 2`, which need not be a
-/// whole number. The result is at most [`limit_rate`] for every number of probes.
+/// whole number. For every whole number of probes, [`limit_rate`] is at least as high as this
+/// result.
 #[must_use]
 pub fn best_limit_rate(bits_per_item: f64) -> f64 {
     libm::exp2(-bits_per_item * core::f64::consts::LN_2)
 }
 
-/// Returns the coefficient of 1/n by Theorem 6.1 as printed. The printed formula is wrong, because
-/// it omits the curvature term (erratum K1). This function is only for comparison.
+/// Returns the coefficient of 1/n that Theorem 6.1 states. The printed theorem is wrong, because it
+/// omits the curvature term of [`slices_constant`] (erratum K1). This function is only for
+/// comparison.
 #[must_use]
 pub fn theorem_6_1_printed(bits_per_item: f64, probes: u32) -> f64 {
     let load = Load::new(bits_per_item, probes);
     load.k * load.k / (load.c * load.c) * ((load.k - 1.0) * load.power(0.0) - load.k * load.power(1.0) + 1.0)
 }
 
-/// Returns `k^5 / (2 c^2)`, the upper bound of Theorems 6.2 and 6.3. The value bounds n times the
-/// difference between the rate and its limit. It follows from Lemma 6.1 with `k^3 / 2` or `k^5 / 2`
-/// pairs of events. In all known cases, the difference does not exceed the bound. For usual
-/// filters, the bound is far too high.
+/// Returns `k^5 / (2 c^2)`, an upper bound on `n (rate - limit)`, where the limit is
+/// [`limit_rate`]. Theorem 6.2 states it for the partition scheme, and Theorem 6.3 for double
+/// hashing. The bound held in every case that was tried. For usual filters, it is far above the
+/// actual difference.
 #[must_use]
 pub fn theorem_6_2_upper(bits_per_item: f64, probes: u32) -> f64 {
     libm::pow(f64::from(probes), 5.0) / (2.0 * bits_per_item * bits_per_item)
 }
 
-/// Returns the lower bound of Theorem 6.2 as printed, which is false (erratum K3). This function is
-/// only for comparison.
+/// Returns the lower bound that Theorem 6.2 states for `n (rate - limit)` (see
+/// [`theorem_6_2_upper`]). The bound is false (erratum K3). This function is only for comparison.
 #[must_use]
 pub fn theorem_6_2_lower_printed(bits_per_item: f64, probes: u32) -> f64 {
     let load = Load::new(bits_per_item, probes);
@@ -168,30 +190,30 @@ pub fn theorem_6_2_lower_printed(bits_per_item: f64, probes: u32) -> f64 {
     load.k * load.k / (load.c * load.c) * (1.0 - pairs)
 }
 
-/// Returns the lower bound of Theorem 6.3 as printed, which is false (erratum K4). This function is
-/// only for comparison.
+/// Returns the lower bound that Theorem 6.3 states for `n (rate - limit)` (see
+/// [`theorem_6_2_upper`]). The bound is false (erratum K4). This function is only for comparison.
 #[must_use]
 pub fn theorem_6_3_lower_printed(bits_per_item: f64, probes: u32) -> f64 {
     let load = Load::new(bits_per_item, probes);
     (1.0 - load.power(1.0) * (1.0 + load.empty) * libm::pow(load.k, 5.0) / 2.0) / (load.c * load.c)
 }
 
-/// Returns the upper bound of Lemma 6.1. A collision consists of several events. The bound is n
-/// times the sum, over all pairs of events, of the probability that both events of the pair happen.
+/// Returns `items * pairs_of_events`, the upper bound of Lemma 6.1 on the rate minus its limit. In
+/// the lemma, each event is one way in which an item can hit the query. `pairs_of_events` is the
+/// sum, over all pairs of events, of the probability that both happen for the same item.
 #[must_use]
 pub fn lemma_6_1_upper(items: u64, pairs_of_events: f64) -> f64 {
     items as f64 * pairs_of_events
 }
 
-/// Three numbers that measure how nearly a scheme with offsets satisfies the conditions of Lemma
-/// 4.1 at one size. Each number includes a factor n. The conditions require that these numbers tend
-/// to 0 as filters grow.
+/// Three numbers that show how close a filter is to meeting conditions 3 and 4 of Lemma 4.1. The
+/// conditions require that these numbers tend to 0 as filters grow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Conditions {
     /// Condition 3: `n (p - k/m)`, where p is the probability that an item hits a given position.
-    /// The value is at most 0, because an item with coinciding positions hits fewer than k
-    /// positions (erratum K7).
+    /// The value is at most 0, because some positions of an item can coincide. Such an item has
+    /// fewer than k different positions (erratum K7).
     pub single: f64,
     /// Condition 4 for two different positions: `n p`, where p is an upper bound on the probability
     /// that an item hits both positions.
@@ -201,13 +223,14 @@ pub struct Conditions {
     pub repeat: f64,
 }
 
-/// Returns numbers that show how nearly a double hashing scheme satisfies the conditions of Lemma
-/// 4.1 at this size. In the limit of large filters, all offsets satisfy the conditions, even random
-/// offsets.
+/// Returns three numbers that show how close a filter with double hashing is to meeting the
+/// conditions of Lemma 4.1. In the limit of large filters, all offsets meet the conditions, even
+/// random offsets.
 ///
 /// The numbers cannot be used to compare schemes. For example, the offsets `i^2` and `i^3` have the
-/// same numbers. However, squares keep all overlaps of shifted progressions, and cubes keep only a
-/// few of these overlaps (erratum K16).
+/// same numbers, but different overlaps. With squares, the positions of an item can be those of the
+/// query shifted by one probe, so nearly all are shared. With cubes, an item whose hashes differ
+/// from those of the query shares only a few positions (erratum K16).
 #[must_use]
 pub fn conditions(law: &Double, items: u64) -> Conditions {
     let (hits, shared, lost, pairs) = law.collision_counts();
@@ -216,25 +239,27 @@ pub fn conditions(law: &Double, items: u64) -> Conditions {
     Conditions { single: n * single, pair: n * shared as f64 / pairs as f64, repeat: n * lost as f64 / pairs as f64 }
 }
 
-/// Returns an upper bound on the probability that the rate R of one filter differs from its mean
-/// over seeds by more than `distance`. The bound is `2 exp(-2 d^2 m^2 / (n k^4))`, where d is
-/// `distance`.
+/// Returns an upper bound on the probability that the rate R of one filter differs from the mean
+/// rate by more than `distance`. The mean is over all seeds. The bound is
+/// `2 exp(-2 d^2 m^2 / (n k^4))`, where d is `distance`.
 ///
-/// One item changes R by at most `k^2/m`: it has k positions, and a random query has each of them
-/// with probability at most `k/m`. The bound holds for double hashing with any offsets, and for the
-/// partition scheme. The bound is Theorem 7.1 of Kirsch and Mitzenmacher without the bias.
+/// The proof is McDiarmid's inequality. One item sets at most k bits. A random query checks any
+/// given bit with probability at most `k/m`. So one item changes R by at most `k^2/m`. The bound
+/// holds for double hashing with any offsets, and for the partition scheme. [`theorem_7_1`] is
+/// similar, but measures the distance from the limit of the rate.
 #[must_use]
 pub fn rate_deviation(bits: u64, items: u64, probes: u32, distance: f64) -> f64 {
     let step = f64::from(probes) * f64::from(probes) / bits as f64;
     (2.0 * libm::exp(-2.0 * distance * distance / (items as f64 * step * step))).min(1.0)
 }
 
-/// Returns a bound on the probability that the rate R of one filter differs from the limit p by
-/// more than `distance` (Theorem 7.1, corrected). `bias` is `|Pr(F) - p|`, where `Pr(F)` is the
-/// mean rate over seeds. `delta` is the probability that an item hits a given position, minus
-/// `lambda / (n k)`; a negative `delta` counts as 0. The theorem uses
-/// `xi = n k delta (2 lambda + n k delta)` (erratum K6). The result is 1 if `distance` is at most
-/// `bias`.
+/// Returns an upper bound on the probability that the rate R of one filter differs from p by more
+/// than `distance`. Here p is the limit of the rate for large filters ([`limit_rate`]). This is
+/// Theorem 7.1 with a corrected `xi = n k delta (2 lambda + n k delta)` (erratum K6).
+///
+/// `lambda` is `k^2 / c`. `delta` is the probability that an item hits a given position, minus
+/// `lambda / (n k)`. A negative `delta` counts as 0. `bias` is the absolute difference between p
+/// and the mean rate over all seeds. The result is 1 if `distance` is at most `bias`.
 #[must_use]
 pub fn theorem_7_1(items: u64, probes: u32, lambda: f64, delta: f64, bias: f64, distance: f64) -> f64 {
     let (n, excess) = (items as f64, items as f64 * f64::from(probes) * delta.max(0.0));
@@ -245,38 +270,47 @@ pub fn theorem_7_1(items: u64, probes: u32, lambda: f64, delta: f64, bias: f64, 
     (2.0 * libm::exp(-2.0 * n * left * left / (lambda * lambda + excess * (2.0 * lambda + excess)))).min(1.0)
 }
 
-/// Returns a bound on the probability that the share of hits among Q new keys differs from the
-/// limit p by more than `distance` (Theorem 7.2, third part). The probability is over filters and
-/// queries. Hoeffding's inequality bounds the probability that the random queries cause more than
-/// half of the distance. [`theorem_7_1`] bounds the probability that the random filter causes more
-/// than the other half.
+/// Returns an upper bound on the probability that S differs from p by more than `distance` (Theorem
+/// 7.2, third part). S is the share of false positives among `queries` new keys. The number p is
+/// the limit of the rate for large filters ([`limit_rate`]). Both the filter and the queries are
+/// random.
+///
+/// The bound is a sum of two bounds. Hoeffding's inequality bounds the probability that S differs
+/// from the rate of the filter by more than half of `distance`. [`theorem_7_1`] bounds the
+/// probability that the rate of the filter differs from p by more than half of `distance`. The
+/// other parameters are those of [`theorem_7_1`].
 #[must_use]
 pub fn theorem_7_2(queries: u64, items: u64, probes: u32, lambda: f64, delta: f64, bias: f64, distance: f64) -> f64 {
     let of_queries = 2.0 * libm::exp(-(queries as f64) * distance * distance / 2.0);
     (of_queries + theorem_7_1(items, probes, lambda, delta, bias, distance / 2.0)).min(1.0)
 }
 
-/// Returns the normal density with mean `Q p` and variance `Q p (1-p)` at `hits` (Theorem 7.2,
-/// fourth part). The density is the curve of figure 2. It approximates the number of hits well only
-/// if Q is much smaller than n. If not only the queries but also the filter is random, the variance
-/// of the number of hits is larger by `Q (Q-1) Var R`.
+/// Returns a normal approximation of the probability of `hits` false positives (Theorem 7.2, fourth
+/// part). It is the normal density with mean `Q p` and variance `Q p (1-p)`, where Q is `queries`
+/// and p is `rate`. Figure 2 of the paper shows this curve.
+///
+/// A random filter has a random rate R. Over random filters, the variance of the number of false
+/// positives is larger by `Q (Q-1) Var R`. So the approximation is good only if Q is much smaller
+/// than n.
 #[must_use]
 pub fn hits_normal(queries: u64, rate: f64, hits: f64) -> f64 {
     let (mean, variance) = (queries as f64 * rate, queries as f64 * rate * (1.0 - rate));
     libm::exp(-(hits - mean) * (hits - mean) / (2.0 * variance)) / libm::sqrt(2.0 * core::f64::consts::PI * variance)
 }
 
-/// Returns the exact probability of `hits` hits among the queries of one filter with rate R. The
-/// hits of one filter are independent, so their number is binomial. If not only the queries but
-/// also the filter is random, the number of hits follows a mixture of such binomial distributions.
+/// Returns the probability of exactly `hits` false positives among `queries` new keys, for one
+/// filter with this `rate`. In one filter, the outcomes of the queries are independent. So the
+/// number of false positives has a binomial distribution. Over random filters, its distribution is
+/// a mixture of such distributions.
 #[must_use]
 pub fn hits_of_one_filter(queries: u64, rate: f64, hits: u64) -> f64 {
     binomial::probability(hits, queries, rate)
 }
 
-/// Returns the number of bits per item below which the 1/n term is negligible: less than epsilon
-/// times the rate. This is the right side of the rule of thumb at the end of section 6, corrected
-/// by erratum K8: `c < (log2(n epsilon / (ln 2)^5) - 1.0131) / 2`.
+/// Returns the number of bits per item up to which the 1/n term is negligible, by the rule of thumb
+/// at the end of section 6. "Negligible" means less than `share` times the rate. The rule,
+/// corrected by erratum K8, is `c < (log2(n epsilon / (ln 2)^5) - 1.0131) / 2`, where epsilon is
+/// `share`. This function returns the right side.
 #[must_use]
 pub fn negligible_up_to(items: u64, share: f64) -> f64 {
     (libm::log2(items as f64 * share / libm::pow(core::f64::consts::LN_2, 5.0)) - 1.0131) / 2.0

@@ -9,18 +9,25 @@ use crate::{Error, Result};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The mean and the variance of the number of set bits, with proven bounds on its tails, for a
-/// filter that holds a given number of distinct items.
+/// The mean and the variance of the number of set bits in a filter that holds a given number of
+/// distinct items. [`at_least`](Self::at_least) and [`at_most`](Self::at_most) give proven bounds
+/// on the tails of the distribution.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Fill {
     /// The number of bits, m.
     pub bits: u64,
-    /// The expected number of set bits, `m (1 - g_1)`, with a relative error below 1e-15. Here
-    /// `g_j` is the probability that j given bits are empty. See Burns (44), Grandi (7) and (13).
+    /// The expected number of set bits, with a relative error below 1e-15.
+    ///
+    /// For a filter without slices, the formula is `m (1 - g_1)`, where `g_1` is the probability
+    /// that a given bit is empty. See Burns (44), and Grandi (7) and (13), in docs/PAPERS.md.
     pub mean: f64,
-    /// The variance of the number of set bits, `m g_1 + m (m-1) g_2 - m^2 g_1^2`, with a relative
-    /// error below 1e-15. See Grandi (8) and (14); Burns (43) is misprinted.
+    /// The variance of the number of set bits, with a relative error below 1e-15. A variance that
+    /// is too small for an `f64` is 0.
+    ///
+    /// For a filter without slices, the formula is `m g_1 + m (m-1) g_2 - m^2 g_1^2`, where `g_j`
+    /// is the probability that j given bits are empty. See Grandi (8) and (14). Burns (43) is
+    /// misprinted.
     pub variance: f64,
 }
 
@@ -58,18 +65,19 @@ impl Fill {
 
     /// Returns an upper bound on the probability of at least `ones` set bits.
     ///
-    /// The number of set bits has the distribution of a sum of independent Bernoulli variables,
-    /// because its generating polynomial has only real roots. Vatutin and Mikhailov (1982) prove
-    /// this for balls that are thrown singly or in groups. The slices of a partitioned filter are a
-    /// case of single balls. So Bennett's inequality holds with the exact mean and variance. The
-    /// bound is larger than the exact tail probability by a polynomial factor.
+    /// The number of set bits is distributed as a sum of independent Bernoulli variables. The
+    /// reason is that its generating polynomial has only real roots. Vatutin and Mikhailov (1982)
+    /// prove this for single probes and for groups of distinct probes. In a partitioned filter,
+    /// each slice is a filter with single probes. So Bennett's inequality gives this bound from the
+    /// exact mean and variance. Far from the mean, the bound can be much larger than the exact
+    /// probability.
     #[must_use]
     pub fn at_least(&self, ones: u64) -> f64 {
         self.bennett(ones as f64 - self.mean)
     }
 
-    /// Returns an upper bound on the probability of at most `ones` set bits; see
-    /// [`Fill::at_least`].
+    /// Returns an upper bound on the probability of at most `ones` set bits. The bound is computed
+    /// as in [`Fill::at_least`].
     #[must_use]
     pub fn at_most(&self, ones: u64) -> f64 {
         self.bennett(self.mean - ones as f64)

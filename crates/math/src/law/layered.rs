@@ -64,13 +64,15 @@ impl Layer {
         self.fpr_at_fill(self.limit)
     }
 
-    /// Returns a bracket of the rate of a closed layer that was filled by a single thread. The
-    /// bracket holds for any keys in the layer. A layer is closed when the next item could exceed
-    /// its limit, so it has more than `limit - probes` and at most `limit` set bits. If several
-    /// threads fill a layer, only the upper end is guaranteed: the layer may be closed early,
-    /// because every insertion in progress reserves `probes` bits and may set fewer. After a merge,
-    /// too, only the upper end is guaranteed, because one of the two merged layers may have been
-    /// open.
+    /// Returns bounds on the rate of a closed layer that a single thread filled. The bounds hold
+    /// for any keys in the layer. A layer is closed when the next item could set more bits than the
+    /// limit allows. So a closed layer has more than `limit - probes` and at most `limit` set bits.
+    ///
+    /// In two cases, only the upper bound is guaranteed:
+    ///
+    /// - Several threads filled the layer. Every insertion in progress reserves `probes` bits but
+    ///   may set fewer, so the layer may be closed early.
+    /// - The filter was merged. A layer that was still open can be among the layers of the result.
     ///
     /// # Errors
     /// Does not fail for a valid layer.
@@ -82,12 +84,16 @@ impl Layer {
 
 /// The law of a filter that consists of [layers](Layer) with independent positions.
 ///
-/// A new key passes the filter if it passes at least one layer, so the rate is
-/// `1 - prod (1 - (ones_i / m_i)^k_i)`. After a merge, several layers may have the same number, and
-/// therefore the same positions. The joint rate of such layers is not known exactly. The joint rate
-/// is at least the largest rate of a single layer, and at most the sum of the rates. The number of
-/// items that fill a layer is random. So the rate is exact for given numbers of set bits, but only
-/// bounded for a given number of items.
+/// A new key passes the filter if it passes at least one layer. If layer i has `m_i` bits, `ones_i`
+/// of them set, and `k_i` probes, the rate is `1 - prod (1 - (ones_i / m_i)^k_i)`.
+///
+/// A merged filter may have several layers with the same layer number. In such layers, the
+/// positions of a key depend on each other. The probability that a new key passes at least one of
+/// them is then only bounded. It is at least the largest of their rates, and at most the sum of
+/// their rates.
+///
+/// It is random how many items fill a layer. So for a given number of items, the rate is only
+/// bounded. For given numbers of set bits, the rate is exact if all layer numbers differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layered {
     layers: Vec<Layer>,
@@ -130,8 +136,8 @@ impl Layered {
         self.any(Layer::bound)
     }
 
-    /// Returns the rate when all layers are closed. The lower end of the rate is guaranteed only if
-    /// a single thread filled the layers and nothing was merged (see [`Layer::closed`]).
+    /// Returns bounds on the rate when all layers are closed. The lower bound is guaranteed only if
+    /// a single thread filled the layers and no filters were merged (see [`Layer::closed`]).
     ///
     /// # Errors
     /// Does not fail for valid layers.
@@ -194,17 +200,17 @@ impl Law for Layered {
         self.layers.iter().map(|layer| layer.bits).sum()
     }
 
-    /// The sum of the layers' probes. A query checks at most this many positions.
+    /// Returns the sum of the layers' probes. A query checks at most this many positions.
     fn probes(&self) -> u32 {
         self.layers.iter().fold(0, |probes, layer| probes.saturating_add(layer.probes))
     }
 
-    /// A bracket from 0 to the [bound](Self::bound).
+    /// Returns a bracket from 0 to the [bound](Self::bound), or 0 if there are no items.
     fn fpr(&self, items: u64) -> Result<Fpr> {
         if items == 0 { Ok(Fpr::ZERO) } else { Ok(Fpr::bound(0.0, self.bound()?.upper)) }
     }
 
-    /// Needs one count for each layer in `ones`.
+    /// Returns the rate for given numbers of set bits. `ones` has one number for each layer.
     fn fpr_at_fill(&self, ones: &[u64]) -> Result<Option<Fpr>> {
         if ones.len() != self.layers.len() {
             return out_of_range(

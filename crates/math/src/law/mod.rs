@@ -54,10 +54,11 @@ use core::str::FromStr;
 use inclusion::{Inclusion, Items, Query};
 use slices::Slices;
 
-/// The probability model of a filter with given bits and probes.
+/// The probability model of a filter with a given number of bits and probes.
 ///
-/// Only this crate can implement the trait (it is sealed), because plans, guarantees and tests
-/// trust the brackets of a law. New methods may be added to the trait without a breaking change.
+/// The trait is sealed: only this crate can implement it. The reason is that plans and guarantees
+/// rely on the brackets that a law returns. New methods may be added to the trait without a
+/// breaking change.
 ///
 /// ```compile_fail,E0277
 /// use truebloom_math::{Fill, Fpr, Law, Result};
@@ -88,8 +89,8 @@ pub trait Law: sealed::Sealed + Send + Sync {
     /// probes.
     fn fpr(&self, items: u64) -> Result<Fpr>;
 
-    /// Returns the proven expected rate, which is exact or a wider bracket. The result is `None` if
-    /// no rate is proven. Guarantees use only this rate.
+    /// Returns the expected rate with a proven bracket, which may be wider than that of an exact
+    /// rate. The result is `None` if there is no proven bracket. Guarantees use only this rate.
     ///
     /// # Errors
     /// Fails as [`fpr`](Self::fpr) does.
@@ -97,26 +98,30 @@ pub trait Law: sealed::Sealed + Send + Sync {
         self.fpr(items).map(Some)
     }
 
-    /// Returns the rate of one filter with these numbers of set bits: one count per slice, or a
-    /// single count for a filter without slices. The result is `None` if the fill does not
-    /// determine the rate.
+    /// Returns the rate of one filter from its numbers of set bits. `ones` has one count per slice
+    /// or layer, or a single count for a filter without slices and layers. The result is `None` if
+    /// the counts do not determine the rate.
     ///
     /// # Errors
-    /// Fails if the number of counts is wrong, or if a count exceeds the number of bits.
+    /// Fails if the number of counts is wrong, or if a count exceeds the number of bits that it
+    /// belongs to.
     fn fpr_at_fill(&self, ones: &[u64]) -> Result<Option<Fpr>>;
 
-    /// Returns the law of the number of set bits after `items` distinct items, or `None` if it is
-    /// not known.
+    /// Returns the mean, the variance and tail bounds of the number of set bits after `items`
+    /// distinct items. The result is `None` if they are not known.
     ///
     /// # Errors
     /// Fails if computing the mean or the variance would take too much work, which happens only
     /// with hundreds of probes.
     fn fill(&self, items: u64) -> Result<Option<Fill>>;
 
-    /// Returns whether the expected rate at `items` distinct items, plus the bound on equal hashes
-    /// ([`hash_floor`]), is at most `rate`. The three [`Variant`]s decide this exactly, even in the
-    /// case of equality. The default implementation compares the upper end of the proven bracket
-    /// with `rate`.
+    /// Returns whether a filter with `items` distinct items is proven to meet `rate`. Equal hashes
+    /// count too: the expected rate plus the bound on equal hashes ([`hash_floor`]) must be at most
+    /// `rate`.
+    ///
+    /// The three [`Variant`]s decide this exactly, and a sum that equals `rate` is accepted. The
+    /// default implementation compares the upper end of the proven bracket with `rate`, so it may
+    /// return false for a rate that is met.
     ///
     /// # Errors
     /// Fails as [`fpr`](Self::fpr) does.
@@ -126,10 +131,10 @@ pub trait Law: sealed::Sealed + Send + Sync {
         Ok(fpr.upper < rate.to_f64())
     }
 
-    /// Returns the amounts that equal hashes and correlated positions add to the rate of
-    /// independent positions at this size. The result has one term for each cause. Every scheme has
-    /// the term for equal hashes, which does not depend on the number of bits. Correlated positions
-    /// add further terms, which decrease as the number of bits grows.
+    /// Returns how much equal hashes and dependent positions add to the rate of independent
+    /// positions. The result has one [`Floor`] for each cause. Every scheme has the term for equal
+    /// hashes, which does not depend on the number of bits. If the positions of a key depend on
+    /// each other, there are further terms, which tend to 0 as the number of bits grows.
     fn floors(&self, items: u64, hash_bits: u32) -> Vec<Floor> {
         vec![Floor { cause: EQUAL_HASHES, rate: hash_floor(items, hash_bits) }]
     }
@@ -153,18 +158,20 @@ mod sealed {
 /// The name of the term that every scheme has.
 pub(crate) const EQUAL_HASHES: &str = "equal hashes";
 
-/// A term that a scheme or a hash adds to the rate at some size.
+/// An amount that equal hashes or dependent positions add to the rate of a filter (see
+/// [`Law::floors`]).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Floor {
     /// The cause of the term.
     pub cause: &'static str,
-    /// The amount added to the rate. It is an upper bound for equal hashes, equal pairs of hashes
-    /// and reversed progressions. For all other causes, it is a first-order approximation.
+    /// The amount added to the rate. For the causes `equal hashes`, `equal pairs of hashes` and
+    /// `reversed progressions`, it is an upper bound. For all other causes, it is a first-order
+    /// approximation.
     pub rate: f64,
 }
 
-/// Returns `items / 2^hash_bits`, an upper bound on the rate at which new keys pass because their
-/// hash equals that of an item.
+/// Returns `items / 2^hash_bits`. This is an upper bound on the probability that a new key has the
+/// same hash as one of the items.
 #[must_use]
 pub fn hash_floor(items: u64, hash_bits: u32) -> f64 {
     // Above 2^53 the conversion may have rounded down.
@@ -201,8 +208,8 @@ impl Variant {
     ///
     /// # Errors
     /// Fails if a parameter is out of range. Bits must be from 1 to 2^62, and probes from 1 to
-    /// 100,000. If positions are distinct or sliced, the number of probes must be at most the
-    /// number of bits.
+    /// 100,000. For [`Variant::Classic`] and [`Variant::Partitioned`], the number of probes must be
+    /// at most the number of bits.
     pub fn law(self, bits: u64, probes: u32) -> Result<Box<dyn Law>> {
         Ok(match self {
             Variant::Standard => Box::new(Standard::new(bits, probes)?),
@@ -239,12 +246,12 @@ impl Variant {
         })
     }
 
-    /// Returns the expected false-positive rate of a filter of `bits` bits that holds `items`
-    /// distinct items, with `probes` probes.
+    /// Returns the expected false-positive rate of a filter with `bits` bits, `items` distinct
+    /// items and `probes` probes.
     ///
-    /// The result is proven for all parameters. The lower and the upper end are at most two units
-    /// in the last place apart. This takes a few microseconds for ordinary parameters, and less
-    /// than a millisecond up to 64 probes and 2^40 bits.
+    /// The result is proven for all parameters. The two ends of the bracket are at most two units
+    /// in the last place apart. This takes a few microseconds for ordinary parameters. It takes
+    /// less than a millisecond for up to 64 probes and up to 2^40 bits.
     ///
     /// ```
     /// use truebloom_math::Variant;
@@ -255,8 +262,8 @@ impl Variant {
     /// ```
     ///
     /// # Errors
-    /// Fails if a parameter is out of range. At extreme parameters, it can also fail with
-    /// [`Error::TooCostly`].
+    /// Fails if a parameter is out of range. With hundreds of probes, the computation can also take
+    /// too much work and fail with [`Error::TooCostly`] or [`Error::TooLong`].
     pub fn fpr(self, bits: u64, items: u64, probes: u32) -> Result<Fpr> {
         let _work = work::begin();
         self.check(bits, probes)?;

@@ -52,16 +52,17 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
         state.frozen.as_ref().map_or(0, |frozen| frozen.ones.load(Relaxed))
     }
 
-    /// The counts so far. [`offered`](Stats::offered) counts only items that set a bit. To count
-    /// repeats, all threads would have to update the same counter, and would wait for each other.
+    /// The counts so far. [`offered`](Stats::offered) counts only items that set a bit. Repeats are
+    /// not counted, because all threads would have to update the same counter and wait for each
+    /// other.
     pub fn stats(&self) -> Stats {
         let state = self.state();
         state.active.counted(state.counts).stats()
     }
 
-    /// The present rate: [`RecyclingFilter::fpr`](crate::RecyclingFilter::fpr). The time is
-    /// constant, except with two phases and [`Seeds::Kept`](crate::recycling::Seeds::Kept): it is
-    /// then linear in the number of bits.
+    /// The present rate: see [`RecyclingFilter::fpr`](crate::RecyclingFilter::fpr). With two phases
+    /// and [`Seeds::Kept`](crate::recycling::Seeds::Kept), the time is linear in the number of
+    /// bits. Otherwise, the time is constant.
     pub fn fpr(&self) -> f64 {
         let state = self.state();
         let (active, frozen) = (&state.active, state.frozen.as_ref());

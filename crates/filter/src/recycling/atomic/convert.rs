@@ -17,23 +17,24 @@ use crate::sync::RwLock;
 use std::sync::PoisonError;
 
 impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
-    /// A copy of the filter as it is now, to save or inspect it while threads go on offering items.
-    /// The time is linear in the number of bits. During the copy, other threads can offer and query
-    /// items. If a recycle becomes due during the copy, it waits until the copy is complete, and
-    /// all other calls wait for the recycle.
+    /// A copy of the filter's present state. You can save or inspect the copy while threads go on
+    /// offering items. The time is linear in the number of bits. During the copy, other threads can
+    /// offer and query items. If a recycle becomes due during the copy, it waits until the copy is
+    /// complete. Other calls then wait until the recycle is complete.
     ///
     /// # What it remembers
-    /// * The snapshot has every item whose offer finished before this thread synchronized with it
-    ///   (by a join, a channel or a lock), unless a recycle has forgotten the item.
+    /// * The snapshot has every item that was offered before it was made, unless a recycle has
+    ///   forgotten the item. If another thread offered the item, that thread must first synchronize
+    ///   with this thread, for example by a join, a channel or a lock.
     /// * If an item is being offered during the copy, the copy may have all, some or none of the
     ///   item's bits. If such an item is later offered to the copy, the answer may be "new".
-    /// * If a recycle of the active phase is due but has not started, the snapshot has the state
+    /// * If the active phase is full, but its recycle has not started, the snapshot has the state
     ///   after this recycle. With one phase, such a snapshot is empty. With two phases, it
     ///   remembers the items of the full phase.
     ///
-    /// The snapshot behaves like any other [`RecyclingFilter`], with two exceptions:
-    /// [`Stats::offered`] counts only offers that set a bit, and there is no bound on [wrong
-    /// drops](RecyclingFilter::wrong_drops).
+    /// The snapshot behaves like any other [`RecyclingFilter`], with two exceptions.
+    /// [`Stats::offered`] does not include offers to the shared filter that set no bit. There is no
+    /// bound on [wrong drops](RecyclingFilter::wrong_drops).
     ///
     /// # Errors
     /// Returns an error if the memory cannot be allocated.
@@ -60,8 +61,8 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
         Ok(plain(filter))
     }
 
-    /// Turns this into a filter for one thread that remembers the same items, like a
-    /// [`snapshot`](Self::snapshot). The bits are not copied.
+    /// Turns this filter into a filter for one thread. The result is the same as that of
+    /// [`snapshot`](Self::snapshot), but the bits are not copied.
     pub fn into_filter(self) -> RecyclingFilter<H, S> {
         let AtomicRecyclingFilter { hasher, scheme, policy, label, phases } = self;
         let State { active, frozen, counts, clock } = phases.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -76,7 +77,7 @@ impl<H: KeyHasher, S: FillScheme> TryFrom<RecyclingFilter<H, S>> for AtomicRecyc
     type Error = BuildError;
 
     /// Turns the filter into a filter for many threads. Returns an error if threads cannot share
-    /// the policy: [`with_hasher`](AtomicRecyclingFilter::with_hasher) refuses the same policies.
+    /// the policy. [`with_hasher`](AtomicRecyclingFilter::with_hasher) refuses the same policies.
     fn try_from(filter: RecyclingFilter<H, S>) -> Result<AtomicRecyclingFilter<H, S>, BuildError> {
         let RecyclingFilter { hasher, policy, memory, clock, counts, label } = filter;
         check_shared(&policy)?;

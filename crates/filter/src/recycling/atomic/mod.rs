@@ -29,18 +29,20 @@ use truebloom_math::Rate;
 /// each other only during a recycle.
 ///
 /// # What holds
-/// * There are no false negatives: once [`check_and_insert`](Self::check_and_insert) of an item has
-///   returned, every later call recognises the item until a recycle forgets it.
-/// * When several threads offer the same new item at the same time, *at least one* of them gets
-///   [`Seen::New`], unless the item is a false positive. Several threads may get [`Seen::New`],
-///   because each of them may set some of the item's bits. If exactly one thread must get
-///   [`Seen::New`], use a [`RecyclingFilter`] behind a lock.
+/// * There are no false negatives. After [`check_and_insert`](Self::check_and_insert) has returned
+///   for an item, every later call recognises this item until a recycle forgets it.
+/// * If several threads offer the same new item at the same time, *at least one* of them gets
+///   [`Seen::New`], unless the item is a false positive. More than one thread may get
+///   [`Seen::New`], because each of them may set some of the item's bits. If exactly one thread
+///   must get [`Seen::New`], use a [`RecyclingFilter`] behind a lock.
 /// * When more than [`sigma`](Policy::sigma) bits are set, the filter recycles once, however many
-///   threads notice it. Until the recycling thread holds the lock, every other thread may set up to
-///   k more bits. The worst rate is therefore the rate with `sigma + k (threads - 1)` set bits. The
-///   item that triggers a recycle belongs to the phase that ends.
-/// * There is no bound on [wrong drops](RecyclingFilter::wrong_drops), because the fill at the
-///   moment of an offer depends on the order in which the threads run.
+///   threads notice it. Before this recycle starts, every other thread may set up to k more bits,
+///   where k is the number of probes. At an offer, the active phase therefore has at most
+///   `sigma + k (threads - 1)` set bits. A frozen phase has at most `sigma + k threads` set bits.
+///   The item that triggers a recycle belongs to the phase that ends. If the policy is
+///   [retaining](Policy::retaining), this item also belongs to the next phase.
+/// * There is no bound on [wrong drops](RecyclingFilter::wrong_drops), because the number of set
+///   bits at an offer depends on the order in which the threads run.
 ///
 /// ```
 /// use truebloom::recycling::{AtomicRecyclingFilter, Policy};
@@ -57,8 +59,8 @@ use truebloom_math::Rate;
 ///
 /// # Saving
 /// [`snapshot`](Self::snapshot) returns a [`RecyclingFilter`] with the present state, which can be
-/// saved while the threads go on. After the saved filter is opened again, [`TryFrom`] turns it into
-/// a shared filter.
+/// saved while the threads go on. To share a saved filter again, open it and convert it with
+/// [`TryFrom`].
 ///
 /// ```
 /// use truebloom::recycling::{AtomicRecyclingFilter, Policy, RecyclingFilter};
@@ -92,10 +94,10 @@ impl AtomicRecyclingFilter {
     ///
     /// # Errors
     /// Returns the errors of [`RecyclingFilter::new`], and an error if threads cannot share the
-    /// policy. A policy with a maximum [`age`](Policy::age) cannot be shared: use your own clock,
-    /// and call [`recycle`](Self::recycle). A policy with [`Trigger::Excluded`] cannot be shared,
-    /// because the bits that the trigger set cannot be distinguished from bits that other threads
-    /// set.
+    /// policy. Threads cannot share a policy with a maximum [`age`](Policy::age). Measure the time
+    /// yourself instead, and call [`recycle`](Self::recycle). Threads cannot share a policy with
+    /// [`Trigger::Excluded`] either. The filter would have to unset the bits of the item that
+    /// triggers a recycle, and cannot tell which bits other threads have set.
     #[cfg(feature = "random")]
     pub fn new(bits: u64, probes: u32, policy: Policy) -> Result<AtomicRecyclingFilter, BuildError> {
         AtomicRecyclingFilter::with_hasher(bits, probes, policy, PortableHasher::random()?)
@@ -139,8 +141,8 @@ impl AtomicRecyclingFilter {
 }
 
 impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
-    /// Like [`new`](AtomicRecyclingFilter::new), with a custom hasher. The scheme is a type
-    /// parameter that cannot be inferred:
+    /// Like [`new`](AtomicRecyclingFilter::new), with a custom hasher. The compiler cannot infer
+    /// the scheme, so name the type of the filter:
     ///
     /// ```
     /// use truebloom::PortableHasher;
@@ -170,8 +172,9 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
         self.phases.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Checks whether an item is new (not remembered), and remembers it. If this makes the active
-    /// phase too full, the filter recycles.
+    /// Checks whether the filter remembers an item, and then remembers the item. An item is new if
+    /// the filter did not remember it. If this makes the active phase too full, the filter
+    /// recycles.
     pub fn check_and_insert<K: Key + ?Sized>(&self, key: &K) -> Seen {
         self.check_and_insert_hash(self.hash(key))
     }

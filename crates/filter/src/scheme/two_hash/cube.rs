@@ -3,9 +3,12 @@
 use super::progression::progression_scheme;
 
 progression_scheme! {
-    /// The positions are `h1 + i h2 + i^3` modulo the bits (Kirsch and Mitzenmacher, section 5.2);
-    /// h2 may be 0. Two keys with equal h1 and equal h2 still have equal positions, which raises
-    /// the rate. Other coincidences of positions that occur with [`Double`](super::Double) are very
-    /// rare with this scheme.
+    /// Probe i (from 0) is at position `h1 + i h2 + i^3`, modulo the number of bits (Kirsch and
+    /// Mitzenmacher, section 5.2). h2 may be 0.
+    ///
+    /// As with [`Double`](super::Double), two keys with equal h1 and equal h2 have equal positions.
+    /// This raises the rate. With [`Double`](super::Double), two keys can also have the same
+    /// positions in another order, or share most of them. With this scheme, such cases are very
+    /// rare.
     Cube, 0, [1, 6, 6], Any, Cube
 }

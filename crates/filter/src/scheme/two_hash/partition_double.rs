@@ -8,12 +8,14 @@ use crate::scheme::{Scheme, SchemeId, check_probes};
 use alloc::boxed::Box;
 use truebloom_math::{Law, law};
 
-/// In slice i, the position is `h1 + i h2` modulo the number of bits of a slice (Kirsch and
-/// Mitzenmacher, section 3). This number can be any number, prime or not; h2 may be 0. The number
-/// of bits of the filter must be a multiple of the number of probes.
+/// The filter is divided into one slice per probe. In slice i (from 0), a key's position is
+/// `h1 + i h2`, modulo the number of bits in a slice (Kirsch and Mitzenmacher, section 3). h2 may
+/// be 0. A slice can have any number of bits. All slices have the same size, so the number of bits
+/// of the filter must be a multiple of the number of probes.
 ///
-/// The number of set bits does not determine the rate. Because keys can have equal pairs of
-/// residues, the rate cannot fall below `n / m'^2`, where m' is the number of bits of a slice.
+/// The number of set bits does not determine the rate. Two keys with equal h1 and equal h2 have
+/// equal positions. With n keys and m' bits per slice, the rate therefore cannot fall below about
+/// `n / m'^2`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PartitionDouble {
     law: law::PartitionDouble,
@@ -22,15 +24,15 @@ pub struct PartitionDouble {
 }
 
 impl PartitionDouble {
-    /// The positions of a key with these two residues. The residues are first reduced modulo the
-    /// number of bits of a slice.
+    /// The positions of a key with the given h1 and h2. Both numbers are first reduced modulo the
+    /// number of bits in a slice.
     #[inline]
     pub fn of_residues(&self, h1: u64, h2: u64) -> impl Iterator<Item = u64> {
         self.in_slices((h1 % self.slice, h2 % self.slice))
     }
 
-    /// The residues h1 and h2 of a key. The residues are independent, and uniform below the number
-    /// of bits of a slice.
+    /// The numbers h1 and h2 of a key, which determine its positions. They are independent, and
+    /// uniform below the number of bits in a slice.
     #[inline]
     #[must_use]
     pub fn residues(&self, hash: KeyHash) -> (u64, u64) {

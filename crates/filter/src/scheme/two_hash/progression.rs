@@ -3,12 +3,12 @@
 use crate::hash::KeyHash;
 use crate::scheme::WordStream;
 
-/// The positions of one key: `h1 + i h2 + f(i)` modulo m for `i = 0, 1, ..`, where f is a
-/// polynomial of degree at most 3.
+/// An iterator over the positions of one key, from two hashes h1 and h2. Position i (from 0) is
+/// `h1 + i h2 + f(i)`, modulo the number of bits. The polynomial f depends on the scheme, and has
+/// at most degree 3.
 ///
-/// Each step adds the first difference to the position, the second difference to the first, and the
-/// third to the second. A step therefore needs no multiplication. It also needs no division by 6,
-/// which is impossible modulo an even m.
+/// Each step takes only three additions, because it updates the finite differences of the
+/// positions.
 #[derive(Clone, Debug)]
 pub struct Progression {
     position: u64,
@@ -77,7 +77,7 @@ macro_rules! progression_scheme {
         }
 
         impl $name {
-            /// The positions of a key with these two residues. The residues are first reduced
+            /// The positions of a key with the given h1 and h2. Both numbers are first reduced
             /// modulo the number of bits.
             #[inline]
             pub fn of_residues(&self, h1: u64, h2: u64) -> $crate::scheme::Progression {
@@ -90,8 +90,9 @@ macro_rules! progression_scheme {
                 $crate::scheme::Progression::new(self.bits, self.probes, self.residues(hash), $differences)
             }
 
-            /// The residues h1 and h2 of a key. The residues are uniform and independent, and h2 is
-            /// at least the smallest value that the scheme allows.
+            /// The numbers h1 and h2 of a key, which determine its positions. They are uniform and
+            /// independent. Both are below the number of bits. In the scheme `DoubleNonzero`, h2 is
+            /// at least 1.
             #[inline]
             pub fn residues(&self, hash: $crate::KeyHash) -> (u64, u64) {
                 $crate::scheme::two_hash::progression::residues(hash, self.bits, $lowest)

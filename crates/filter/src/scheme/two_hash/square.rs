@@ -3,10 +3,16 @@
 use super::progression::progression_scheme;
 
 progression_scheme! {
-    /// The positions are `h1 + i h2 + i^2` modulo the bits (Kirsch and Mitzenmacher, section 5.2);
-    /// h2 may be 0. With [`Double`](super::Double), the rate is higher because the positions of one
-    /// key can be the shifted or the reversed positions of another key. With this scheme, shifted
-    /// positions do not raise the rate. Reversed positions still raise the rate, and so do keys
-    /// with equal h1 and equal h2.
+    /// Probe i (from 0) is at position `h1 + i h2 + i^2`, modulo the number of bits (Kirsch and
+    /// Mitzenmacher, section 5.2). h2 may be 0.
+    ///
+    /// Some pairs of keys share many positions, which raises the rate. As with
+    /// [`Double`](super::Double), there are three kinds of such pairs:
+    /// * The keys have equal h1 and equal h2, so all their positions are equal.
+    /// * One key has the positions of the other key in reverse order.
+    /// * One key has the positions of the other key, shifted by a few probes, in the same order or
+    ///   in reverse order.
+    ///
+    /// With [`Cube`](super::Cube), only the first kind raises the rate noticeably.
     Square, 0, [1, 2, 0], Any, Square
 }

@@ -34,17 +34,22 @@ pub(crate) struct Shape {
 }
 
 impl Double {
-    /// Returns the limit of `n (rate - (1 - e^(-k/c))^k)` as filters grow with c bits per item. The
-    /// limit depends on the modulus m only through its divisors below `2 k^2`. Use
-    /// [`LARGE_PRIME`](crate::law::convergence::LARGE_PRIME) or
-    /// [`LARGE_POWER_OF_TWO`](crate::law::convergence::LARGE_POWER_OF_TWO) for primes and powers of
-    /// two. The result is a limit, not a bracket: the remainder at a given n has no proven bound.
+    /// Returns the coefficient of 1/n in the rate: the limit of `n (rate - (1 - e^(-k/c))^k)` as
+    /// filters grow with c bits per item.
     ///
-    /// For laws with offsets, m is assumed to be so large that nearly all queries have the same
-    /// overlaps. The limit is computed exactly for plain double hashing and for large primes. In
-    /// all other cases, it is computed from four sample queries, or from one if there are more than
-    /// 36 probes. This takes about `k^4` steps. Theorem 6.1 of Kirsch and Mitzenmacher gives a
-    /// different number, which is wrong (errata K1, K2).
+    /// The limit depends on the number of bits m only through the divisors of m below `2 k^2`. For
+    /// large primes or powers of two, create the law with
+    /// [`LARGE_PRIME`](crate::law::convergence::LARGE_PRIME) or
+    /// [`LARGE_POWER_OF_TWO`](crate::law::convergence::LARGE_POWER_OF_TWO) bits. The result is only
+    /// a limit. At a given n, the error of the resulting approximation has no proven bound.
+    ///
+    /// For plain double hashing, the formula for the limit is exact. With offsets, the function
+    /// counts the positions that items share with a query. It assumes that m is so large that these
+    /// counts are the same for nearly all queries. For
+    /// [`LARGE_PRIME`](crate::law::convergence::LARGE_PRIME), one query is enough. For other m, the
+    /// result is an estimate: the mean over four sample queries, or a single query if there are
+    /// more than 36 probes. This takes about `k^4` steps. Theorem 6.1 of Kirsch and Mitzenmacher
+    /// gives a different number, which is wrong (errata K1, K2).
     ///
     /// # Errors
     /// Fails if `bits_per_item` is not a positive number, or if there are more than 64 probes.
@@ -141,9 +146,10 @@ impl Double {
     }
 }
 
-/// Returns the coefficient of 1/n for plain double hashing modulo a power of two, with h2 uniform
-/// on the odd numbers (see [`Double::constant`]). An odd step never has a short order. Each pair of
-/// hashes with an odd step is twice as likely as in the case of a uniform h2.
+/// Returns the coefficient of 1/n (see [`Double::constant`]) for plain double hashing modulo a
+/// power of two with odd steps. The step is the second hash h2, which is uniform on the odd numbers
+/// here. An odd step never makes two positions of a key coincide. Each pair of hashes with an odd
+/// step is twice as likely as with an h2 that is uniform on all numbers.
 ///
 /// # Errors
 /// Fails if `bits_per_item` is not a positive number, or if `probes` is not from 1 to 64.

@@ -22,7 +22,7 @@ use crate::exact::work;
 use crate::{Fill, Fpr, Method, Rate, Result};
 use powers::{Pairs, Powers};
 
-/// The range of `h2`.
+/// The range of the second hash `h2`, which is the step from one position to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
     /// `h2` is uniform on `0..m`. If `h2` is 0, all positions of plain double hashing coincide.
@@ -31,8 +31,8 @@ pub enum Step {
     NonZero,
 }
 
-/// The term that is added to position i: the function `f` of extended double hashing (Kirsch and
-/// Mitzenmacher, section 5.2).
+/// The offsets `f(i)` of extended double hashing, in which position i is `h1 + i h2 + f(i)` modulo
+/// m (Kirsch and Mitzenmacher, section 5.2).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Offsets {
@@ -44,7 +44,7 @@ pub enum Offsets {
     Cube,
     /// `(i^3 - i) / 6`: enhanced double hashing.
     Enhanced,
-    /// Custom offsets, one for each probe; for example, random ones.
+    /// Custom offsets, one for each probe. For example, they may be random.
     Custom(Vec<i64>),
 }
 
@@ -63,11 +63,13 @@ impl Offsets {
     }
 }
 
-/// The law of plain and of extended double hashing, modulo any m. For items and queries, h1 and h2
-/// are uniform and independent. Equal positions of one item count once.
+/// The law of plain and extended double hashing. Position i of a key is `h1 + i h2 + f(i)` modulo
+/// the number of bits m, which can be any number. The hashes h1 and h2 of all keys are uniform and
+/// independent. If positions of a key coincide, the key has fewer than k different positions.
 ///
-/// The positions of one item are correlated. So the fill does not determine the rate, and the
-/// distribution of the fill is not known.
+/// The positions of a key depend on each other. So the number of set bits does not determine the
+/// rate, and [`fpr_at_fill`](Law::fpr_at_fill) returns `None`. The distribution of the number of
+/// set bits is not known, so [`fill`](Law::fill) also returns `None`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Double {
     bits: u64,
@@ -86,8 +88,9 @@ impl Double {
     /// ```
     ///
     /// # Errors
-    /// Fails if `bits` or `probes` is out of range, if the only possible `h2` is 0, or if the
-    /// number of custom offsets differs from the number of probes.
+    /// Fails if `bits` or `probes` is out of range, or if the number of custom offsets differs from
+    /// the number of probes. Also fails for one bit and [`Step::NonZero`], because then there is no
+    /// possible `h2`.
     pub fn new(bits: u64, probes: u32, step: Step, offsets: Offsets) -> Result<Double> {
         check_bits(bits)?;
         check_probes(probes)?;
@@ -114,8 +117,8 @@ impl Double {
         self.step
     }
 
-    /// Returns the offsets that are added to the positions, or [`Offsets::Linear`] if there are
-    /// none.
+    /// Returns the offsets that are added to the positions. If all offsets are 0, the result is
+    /// [`Offsets::Linear`].
     #[must_use]
     pub fn offsets(&self) -> &Offsets {
         &self.offsets
@@ -196,8 +199,9 @@ impl Law for Double {
         }
     }
 
-    /// Decides by the exact rate if it can be computed, and otherwise by the upper end of the
-    /// bracket. For a scheme with offsets, a cheaper bracket is tried first.
+    /// Compares the exact rate with `rate` if the exact rate can be computed. Otherwise, compares
+    /// the upper end of the proven bracket. For a scheme with offsets, a cheaper bracket is tried
+    /// first.
     fn meets(&self, items: u64, rate: &Rate, hash_bits: u32) -> Result<bool> {
         let _work = work::begin();
         if items == 0 {
@@ -224,10 +228,16 @@ impl Law for Double {
         Ok(fpr.upper < rate.to_f64())
     }
 
-    /// Returns the terms that equal hashes and correlated positions add to the rate at this size.
-    /// The terms for equal hashes, for equal pairs of hashes and for reversed progressions are
-    /// upper bounds. All other terms are first-order approximations. The term for equal hashes does
-    /// not depend on the number of bits; all other terms decrease as the number of bits grows.
+    /// Returns how much equal hashes and dependent positions add to the rate, with one [`Floor`]
+    /// for each cause. These causes have upper bounds:
+    ///
+    /// - `equal hashes`: an item and the query have the same full hash. Only this term does not
+    ///   depend on the number of bits.
+    /// - `equal pairs of hashes`: an item and the query have the same h1 and h2 modulo m.
+    /// - `reversed progressions`: an item has the positions of the query in reverse order.
+    ///
+    /// The terms of all other causes are first-order approximations. All terms except the first
+    /// tend to 0 as the number of bits grows.
     fn floors(&self, items: u64, hash_bits: u32) -> Vec<Floor> {
         let _work = work::begin();
         let mut floors = vec![Floor { cause: EQUAL_HASHES, rate: hash_floor(items, hash_bits) }];
