@@ -37,10 +37,10 @@ pub struct RateQuantile {
 /// Returns a proven bracket for the `confidence`-quantile of the rate of one filter with `items`
 /// items, over all seeds.
 ///
-/// The rate of a filter is at most the upper end with a probability of at least `confidence`. The
-/// upper end is the rate that a [`Plan`](crate::Plan) of this size guarantees. With few items, it
-/// is computed from the law of the fill. With more items, it follows from bounds on the tails of
-/// the fill. The lower end always follows from such bounds.
+/// The rate of a filter is at most the upper end with a probability of at least `confidence`. A
+/// [`Plan`](crate::Plan) of this size guarantees the upper end plus the bound on equal hashes. With
+/// few items, the upper end is computed from the law of the fill. With more items, it follows from
+/// bounds on the tails of the fill. The lower end always follows from such bounds.
 ///
 /// For a partitioned filter, the upper end follows from such bounds for any number of items. The
 /// rate is the product of the fills of the k slices. This product is at most the k-th power of
