@@ -11,17 +11,17 @@
 //! | how many bits does this rate need? how many items fit? | [`Plan::new`], [`min_bits`], [`max_items`] |
 //! | which number of probes is best? | [`optimal_probes`] |
 //! | how large is a compressed filter, and which plan makes it smaller? | [`entropy_bits`], [`Plan::transmitted_bits`], [`Plan::for_transmission`] |
-//! | which rate does one filter not exceed, with a given probability? | [`rate_quantile_bound`], [`Promise::OneFilter`] |
-//! | which schemes are there? | [`SchemeId`] |
-//! | how many hits do new keys have? | [`false_positives`], [`hits_quantile_bound`] |
+//! | which rate can be guaranteed for a single filter, with a given probability? | [`rate_quantile_bound`], [`Promise::OneFilter`] |
+//! | which schemes turn a hash into positions? | [`SchemeId`] |
+//! | how many new keys are false positives? | [`false_positives`], [`hits_quantile_bound`] |
 //! | how close are two-hash schemes to independent positions? | [`law::Double`], [`law::PartitionDouble`], [`convergence`] |
 //! | what are the rates of unions and intersections? | [`sets`] |
-//! | how efficient can a filter be? | [`efficiency()`], [`peak_efficiency`], [`max_efficiency`], [`crossover`] |
-//! | how many bits does a filter have in total, if the number of set bits is known? | [`estimate_bits()`], [`bits_interval()`] |
-//! | how large are the layers of a filter that grows? | [`growth`], [`law::Layered`] |
+//! | how close can a filter come to the information-theoretic minimum of bits? | [`efficiency()`], [`peak_efficiency`], [`max_efficiency`], [`crossover`] |
+//! | how many bits does a filter have, if its items, probes and set bits are known? | [`estimate_bits()`], [`bits_interval()`] |
+//! | how large are the layers (single filters) of a filter that grows? | [`growth`], [`law::Layered`] |
 //! | what are the rates of filters that are emptied when they are full? | [`recycling`] |
 //! | what do the papers' formulas say? | [`Approximation`], [`bounds`] |
-//! | how large must a Count-Min sketch be, and how wrong can it be? | [`count_min`] |
+//! | how large must a Count-Min sketch be, and how large can its errors be? | [`count_min`] |
 //! | does this measurement agree with the law? | [`binomial`], [`Fill`], [`mcdiarmid`] |
 //! | how many distinct keys were looked up in a filter? | [`distinct`] |
 //!

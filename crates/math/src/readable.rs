@@ -17,8 +17,8 @@ impl Serialize for Rate {
 }
 
 impl<'de> Deserialize<'de> for Rate {
-    /// Reads a rate from text, such as `"0.001"`, `"1e-3"`, `"0.1%"` or `"1/1000"`. Numbers of the
-    /// data format are not accepted, because many formats round them.
+    /// Reads a rate from text, such as `"0.001"`, `"1e-3"`, `"0.1%"` or `"1/1000"`. A number, such
+    /// as `0.001` without quotes in JSON, is an error, because many formats round numbers.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Rate, D::Error> {
         struct Written;
 
@@ -77,7 +77,8 @@ struct PlanData {
 }
 
 impl Serialize for Plan {
-    /// Writes the size and the target. The rates are computed again when the plan is read.
+    /// Writes the scheme, the bits, the probes, the items and the target, but no rates. The rates
+    /// are computed again when the plan is read.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Plan { scheme, bits, probes, items, ref target, .. } = *self;
         PlanData { scheme, bits, probes, items, target: target.clone() }.serialize(serializer)
@@ -85,8 +86,9 @@ impl Serialize for Plan {
 }
 
 impl<'de> Deserialize<'de> for Plan {
-    /// Makes the plan for the size that was read, and proves its rates again. Returns an error if
-    /// that size does not meet the target. This takes as long as a plan for a given size.
+    /// Creates the plan for the scheme, bits, probes and items that were read, and proves its rates
+    /// again. Returns an error if a filter with these values does not meet the target. This takes
+    /// as long as [`Plan::new`] for a target with bits, probes and items.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Plan, D::Error> {
         let PlanData { scheme, bits, probes, items, target } = PlanData::deserialize(deserializer)?;
         Plan::of_size(scheme, bits, probes, items, target).map_err(D::Error::custom)

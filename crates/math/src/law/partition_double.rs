@@ -14,19 +14,29 @@ use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The law of the partition scheme (Kirsch and Mitzenmacher, sections 3 and 5.1), for slices of any
-/// size m', prime or not.
+/// The law of double hashing in k slices: the partition scheme of Kirsch and Mitzenmacher (sections
+/// 3 and 5.1). The number m' of bits per slice need not be prime.
 ///
 /// Let A be the difference between the first hashes of an item and a query, and b the difference
-/// between their second hashes. A and b are uniform. The item hits the query in the slices i with
-/// `A + i b = 0 mod m'`. The numbers of these slices form a residue class modulo the order r of b,
-/// or the item hits no slice. Each class occurs for `phi(r)` pairs (A, b).
+/// between their second hashes. A and b are independent and uniform modulo m'. The item and the
+/// query have the same position in slice i if `A + i b = 0 mod m'`. Let r be the additive order of
+/// b: the smallest positive r with `r b = 0 mod m'`. The solutions i form a residue class modulo r,
+/// or there is no solution. Each residue class modulo r occurs for `phi(r)` pairs (A, b), where phi
+/// is Euler's totient function.
 ///
-/// For any query, let T be a set of its positions, at most one in each slice. All positions in T
-/// remain empty with probability `(1 - W(T)/m'^2)^n`. Here, `W(T)` is the sum of `phi(r)` times the
-/// number of classes modulo r that meet T, over all divisors r of m'. For a prime m' of at least k,
-/// W(T) depends only on the size of T. In this case, the rate is given by the formula of section 3
-/// of the paper (erratum K9).
+/// Let T be a set of slices. After n items, the positions of a query in these slices are all empty
+/// with probability `(1 - W(T)/m'^2)^n`, where
+///
+/// ```text
+/// W(T) = sum over the divisors r of m' of phi(r) c(r, T)
+/// ```
+///
+/// Here, `c(r, T)` is the number of residue classes modulo r that contain a slice number in T.
+/// Inclusion and exclusion over all sets T gives the rate.
+///
+/// If m' is a prime of at least k, W(T) depends only on the size of T, and the formula in section 3
+/// of the paper is exact. For smaller primes, that formula can be wrong (erratum K9 in
+/// `docs/ERRATA.md`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PartitionDouble {
     slice_bits: u64,
@@ -267,7 +277,9 @@ impl Law for PartitionDouble {
         }
     }
 
-    /// The decision is exact if the rate is exact. If the rate is a bracket, its upper end decides.
+    /// The decision is exact if the expected rate can be computed exactly. Otherwise, the upper end
+    /// of the proven bracket is compared with `rate`. Without a proven bracket, the result is
+    /// false.
     fn meets(&self, items: u64, rate: &Rate, hash_bits: u32) -> Result<bool> {
         let _work = work::begin();
         if items > 0
@@ -282,9 +294,11 @@ impl Law for PartitionDouble {
         Ok(fpr.upper < rate.to_f64())
     }
 
-    /// The term for equal pairs of hashes is an upper bound. Items whose step has a short order hit
-    /// many slices at once; the term for these items is a first-order approximation. Both terms
-    /// decrease as the slices grow.
+    /// One term is for items whose pair (h1, h2) modulo m' is that of the query. It is an upper
+    /// bound. Each divisor r of m' with `1 < r < k` adds another term, which is a first-order
+    /// approximation. It is for items whose h2 differs from that of the query by a number of
+    /// additive order r. Such an item can share positions with the query in several slices. These
+    /// terms tend to 0 as the slices grow.
     fn floors(&self, items: u64, hash_bits: u32) -> Vec<Floor> {
         let _work = work::begin();
         let own = items as f64 / self.pairs().count() as f64;

@@ -12,9 +12,10 @@ use alloc::format;
 /// The law of filters with one uniform position in each of k slices of `bits / probes` bits. The
 /// first `bits mod probes` slices are one bit longer.
 ///
-/// The slices are independent, so the expected rate is the product of `1 - (1 - 1/size)^n` over all
-/// slices. For equal slices, this is the formula that Bloom gave (Burns' upper bound U). The
-/// product is exact for partitioned filters, and too high for classic filters.
+/// The slices are independent. So the expected rate after n items is the product of
+/// `1 - (1 - 1/size)^n` over all slices, where `size` is the number of bits of the slice. With
+/// equal slices, the product is Bloom's formula `(1 - (1 - k/m)^n)^k`. For classic filters, this
+/// formula is only an upper bound (U of Burns).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Partitioned {
     bits: u64,
@@ -50,8 +51,8 @@ impl Law for Partitioned {
         Variant::Partitioned.meets(self.bits, items, self.probes, rate, Some(hash_bits))
     }
 
-    /// The exact product of the fill ratios of the slices. `ones` has one count for each slice, in
-    /// order.
+    /// Returns the product of the fill ratios of the slices, which is the exact rate. `ones` has
+    /// one count for each slice, in order.
     fn fpr_at_fill(&self, ones: &[u64]) -> Result<Option<Fpr>> {
         if ones.len() != self.probes as usize {
             return out_of_range(
@@ -68,7 +69,8 @@ impl Law for Partitioned {
         Ratios::new(ones.iter().enumerate().map(|(slice, &ones)| (ones, size(slice)))).rate().map(Some)
     }
 
-    /// The law of the sum of the set bits of the independent slices.
+    /// Returns the mean and the variance of the total number of set bits. The slices are
+    /// independent, so their means and their variances add up.
     fn fill(&self, items: u64) -> Result<Option<Fill>> {
         let mut total = Fill::empty(self.bits);
         for (size, count) in (Slices { bits: self.bits, items, probes: self.probes }).sizes() {

@@ -11,7 +11,7 @@ use alloc::format;
 use core::fmt;
 use core::str::FromStr;
 
-/// The number of bits in a block of [`SchemeId::Blocked`]. A block is one cache line.
+/// The number of bits in a block of [`SchemeId::Blocked`]. A block is a cache line of 64 bytes.
 pub const BLOCK_BITS: u64 = 512;
 
 /// The largest number of probes per key in a block of [`SchemeId::Blocked`].
@@ -92,8 +92,8 @@ pub enum Layout {
     /// In a single block, so that a lookup reads one cache line.
     Lines,
     /// Chooses [`Layout::Lines`] if it needs at most a tenth more bits than [`Layout::Spread`], and
-    /// otherwise [`Layout::Spread`]. Only a target can have this value; the plan has the layout
-    /// that was chosen.
+    /// otherwise [`Layout::Spread`]. Only a [`Target`](crate::Target) can have this value. The plan
+    /// has the layout that was chosen.
     Auto,
 }
 
@@ -136,9 +136,9 @@ impl SchemeId {
         if self == SchemeId::Blocked { Some(BLOCK_BITS) } else { None }
     }
 
-    /// Returns the unit of the number of bits: the number of bits of a filter must be a multiple of
-    /// this unit. For blocked filters, the unit is the number of bits of a block. If all slices
-    /// must be equal, the unit is the number of probes. For all other schemes, it is 1.
+    /// Returns a unit: the number of bits of a filter must be a multiple of it. For blocked
+    /// filters, the unit is [`BLOCK_BITS`]. For `partition-double`, whose slices must be equal, it
+    /// is the number of probes. For all other schemes, it is 1.
     #[must_use]
     pub fn bits_unit(self, probes: u32) -> u64 {
         let slices = if self == SchemeId::PartitionDouble { probes.max(1).into() } else { 1 };
@@ -157,16 +157,17 @@ impl SchemeId {
         }
     }
 
-    /// Returns whether a plan can guarantee the rate of one filter
-    /// ([`Promise::OneFilter`](crate::Promise::OneFilter)), and not only the average over filters.
-    /// The result is false for two-hash schemes, because their positions are correlated.
+    /// Returns whether a plan can guarantee the rate of one filter, with a given probability
+    /// ([`Promise::OneFilter`](crate::Promise::OneFilter)). For two-hash schemes, the result is
+    /// false: a plan can only guarantee the average rate over filters.
     #[must_use]
     pub fn has_guarantee(self) -> bool {
         self.variant().is_some() || self == SchemeId::Blocked
     }
 
-    /// Returns whether the numbers of set bits (one count for each slice) determine the rate of one
-    /// filter.
+    /// Returns whether the number of set bits in each slice determines the rate of one filter. A
+    /// filter without slices counts as one slice. For `partition-double`, the result is true,
+    /// although the numbers determine the rate only with one or two probes.
     #[must_use]
     pub fn fill_tells_rate(self) -> bool {
         matches!(self, SchemeId::Standard | SchemeId::Classic | SchemeId::Partitioned | SchemeId::PartitionDouble)

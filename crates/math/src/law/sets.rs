@@ -21,7 +21,7 @@ pub enum SetOp {
     /// OR: the result is exactly the filter of the union of the sets.
     Union,
     /// AND: the result has all set bits of the filter of the intersection. It can have more set
-    /// bits: those that different items set in the two filters.
+    /// bits: a bit is also set if different items set it in the two filters.
     Intersection,
 }
 
@@ -49,9 +49,9 @@ impl FromStr for SetOp {
 /// are in none of the sets. The sets are assumed to be disjoint, and `items` lists their sizes.
 ///
 /// A union has the rate of one filter that holds all items. For standard filters, the rate of an
-/// intersection is slightly higher than the product of the rates of the filters. The reason is that
-/// a query of a standard filter has a random number of distinct positions. In classic and
-/// partitioned filters, this number is fixed, and the rate of the intersection is equal to the
+/// intersection can be slightly higher than the product of the rates of the filters. The reason is
+/// that a query of a standard filter has a random number of distinct positions. In classic and
+/// partitioned filters, this number is fixed, so the rate of the intersection is equal to the
 /// product. The lower and the upper end of the result are at most two units in the last place
 /// apart.
 ///
@@ -64,7 +64,8 @@ impl FromStr for SetOp {
 /// ```
 ///
 /// # Errors
-/// Fails if a parameter is out of range, the list is empty, or the sum of items is 2^64 or more.
+/// Fails if a parameter is out of range, or if the list is empty. Also fails for a union of 2^64 or
+/// more items in total.
 pub fn set_fpr(op: SetOp, variant: Variant, bits: u64, probes: u32, items: &[u64]) -> Result<Fpr> {
     let _work = work::begin();
     variant.check(bits, probes)?;
@@ -113,16 +114,17 @@ pub struct SetSizes<T> {
 
 /// Returns point estimates of the sizes of two sets, computed from the numbers of set bits of their
 /// filters and of the OR of these filters. The filters must have the same size, the same number of
-/// probes and the same seed. The method of moments gives the sizes of both sets and of the union.
-/// The other sizes are computed from these three.
+/// probes and the same seed. The method of moments gives the sizes of A, B and their union. The
+/// other values are computed from these three.
 ///
-/// A size is `None` if it depends on a filter that is full. Two empty sets have a similarity of 1.
-/// Negative estimates, which random errors can cause, are replaced by 0. The estimates are not
-/// corrected for bias. [`intervals`] computes confidence intervals of the same sizes. For the
-/// partitioned filter, the slices must be equal.
+/// A value is `None` if it depends on a filter that is full. The Jaccard similarity of two empty
+/// sets is 1. Random errors can make an estimate negative, or larger than that of a set that
+/// contains it. Such an estimate is replaced by the nearest possible value. The estimates are not
+/// corrected for bias. [`intervals`] computes confidence intervals of the same sizes. For
+/// partitioned filters, the slices must be equal.
 ///
 /// # Errors
-/// Fails if the counts are impossible.
+/// Fails if a parameter is out of range, or if the three counts of set bits contradict each other.
 pub fn sizes(variant: Variant, bits: u64, probes: u32, ones_a: u64, ones_b: u64, ones_union: u64) -> Result<SetSizes<Option<f64>>> {
     let _work = work::begin();
     variant.check(bits, probes)?;
@@ -201,16 +203,17 @@ pub struct Bounds {
     pub upper: f64,
 }
 
-/// Returns intervals for the sizes that describe two sets, computed from intervals for |A|, |B| and
+/// Returns intervals for all values in [`SetSizes`], computed from intervals for |A|, |B| and
 /// |A or B|.
 ///
-/// For a confidence of c, give each of the three intervals the confidence `1 - (1-c)/3`. Then all
-/// three intervals hold with probability at least c, and so do all seven intervals of the result.
-/// The result is conservative, because the union bound ignores that the three counts depend on each
-/// other. The three intervals are first narrowed by the relation
-/// `max(|A|, |B|) <= |A or B| <= |A| + |B|`. Narrowing the intervals does not reduce the
-/// confidence. If an interval becomes empty, at least one of the three does not contain the true
-/// size, and the result is `None`.
+/// Let each of the three intervals have the confidence `1 - (1-c)/3`. By the union bound, all three
+/// contain the true sizes with probability at least c. If so, all intervals of the result contain
+/// the true values, too. The result is conservative, because the union bound ignores that the three
+/// intervals depend on each other.
+///
+/// The three intervals are first narrowed by the relation `max(|A|, |B|) <= |A or B| <= |A| + |B|`.
+/// Narrowing the intervals does not reduce the confidence. If an interval becomes empty, the result
+/// is `None`. In this case, at least one of the three intervals does not contain the true size.
 ///
 /// ```
 /// use truebloom_math::sets::{Interval, intervals};

@@ -8,11 +8,11 @@ use crate::{Fpr, Method, binomial};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// A rule by which a key chooses its positions.
+/// A rule that maps a random key to its positions.
 pub trait Positions {
-    /// Calls `all` with each position of a random key, until `all` returns false. The key consists
-    /// of the random words that `word` returns. Returns whether `all` returned true for every
-    /// position.
+    /// Calls `all` with each position of a random key, until `all` returns false. The rule makes
+    /// the key from random words, which it gets by calling `word`. Returns whether `all` returned
+    /// true for every position.
     fn every(&self, word: &mut impl FnMut() -> u64, all: impl FnMut(u64) -> bool) -> bool;
 }
 
@@ -28,9 +28,9 @@ pub struct Simulation {
     pub hits: u64,
     /// The number of hits divided by the number of queries.
     pub rate: f64,
-    /// The lower end of the 99% interval for the expected rate.
+    /// The lower end of an approximate 99% confidence interval for the expected rate.
     pub lower: f64,
-    /// The upper end of the 99% interval for the expected rate.
+    /// The upper end of an approximate 99% confidence interval for the expected rate.
     pub upper: f64,
 }
 

@@ -11,9 +11,10 @@ use alloc::format;
 /// The law of k independent uniform positions, for items and queries. A filter with k independent
 /// hash functions follows this law.
 ///
-/// The expected rate is `E[(X/m)^k]`, where `X` is the number of set bits after `nk` throws; see
-/// Burns (56) and Grandi (9). The textbook formula `(1 - (1 - 1/m)^(nk))^k` (Lehr) is the k-th
-/// power of the mean fill. The textbook formula is too low, except with one probe or one throw.
+/// The expected rate is `E[(X/m)^k]`, where `X` is the number of set bits after n items; see Burns
+/// (56) and Grandi (9). The textbook formula `(1 - (1 - 1/m)^(nk))^k` (Lehr) is the k-th power of
+/// the mean fill. By Jensen's inequality, it is a lower bound on the expected rate. With one probe,
+/// it is exact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standard {
     bits: u64,

@@ -1,28 +1,33 @@
 //! The distributions of the number of set bits.
 //!
-//! Items are thrown at `m` bits, as single positions or as committees (sets of distinct positions).
-//! X is the number of bits that are hit. X determines a filter's fill, its rate and every estimate
-//! that is computed from its bits. [`Occupancy`] is the law of X, for these filters:
+//! Items hit some of `m` bits. An item hits single, independent positions (*throws*), or a
+//! *committee*: a set of distinct positions. X is the number of bits that are hit. [`Occupancy`] is
+//! the law of X, for these filters:
 //!
-//! | law | the papers' name | constructor |
+//! | filter | name of the law in the papers | constructor |
 //! |---|---|---|
 //! | standard filter | classic occupancy, Burns (3)-(7) | [`Occupancy::standard`] |
 //! | classic filter | committees of one size, Burns (12)-(15) | [`Occupancy::classic`] |
-//! | a union | committees of varying sizes, Burns (18)-(23) | [`Occupancy::union`] |
-//! | an intersection | committee intersection, Burns (24)-(42) | [`Occupancy::intersection`] |
+//! | union (OR) of filters | committees of varying sizes, Burns (18)-(23) | [`Occupancy::union`] |
+//! | intersection (AND) of filters | committee intersection, Burns (24)-(42) | [`Occupancy::intersection`] |
 //!
-//! *Why each of these X is a sum of independent Bernoulli variables.* Let `F(z) = E[z^X]` and write
+//! *Why X is a sum of independent Bernoulli variables.* Let `F(z) = E[z^X]` and write
 //! `F(1 + z) = sum_j C(m,j) a_j z^j`. Here `a_j` is the probability that `j` given bits are all
-//! hit. If a random set is intersected with an independent one, the `a_j` of both are multiplied.
-//! This is the composition of Schur (1914) and Szegő (1922): if both factors have only real roots,
-//! and those of one factor all have the same sign, the result has only real roots. A single
-//! committee has `F(z) = z^k`, so all roots of `F(1 + z)` are -1. If a polynomial has non-negative
-//! coefficients and only real roots, no root is above 0, so the composition can be repeated. Taking
-//! complements turns `F(z)` into `z^m F(1/z)`. A union is the complement of an intersection of
-//! complements. A department (a group of committees whose hits count together) is a union. So all
-//! roots are real and at most 0, which means that X is a sum of independent Bernoulli variables. It
-//! follows that the probabilities of X are log-concave, and that the tail bounds of Bennett and of
-//! Berry and Esseen hold with the exact mean and variance.
+//! hit. For two independent random sets, the `a_j` of their intersection is the product of their
+//! `a_j`. This operation on polynomials is the composition of Schur (1914) and Szegő (1922). Let
+//! both polynomials have only real roots, and let all roots of one of them have the same sign. Then
+//! their composition has only real roots.
+//!
+//! A single committee of size k has `F(z) = z^k`, so all roots of `F(1 + z)` are -1. A polynomial
+//! with non-negative coefficients has no positive root. So an intersection of committees satisfies
+//! the conditions again, and can be intersected with further sets. The complement of a set has
+//! `z^m F(1/z)` instead of `F(z)`, so its roots are real and at most 0, too. A union is the
+//! complement of an intersection of complements.
+//!
+//! Every law here is that of an intersection of *departments*: unions of committees. So all roots
+//! of `F` are real and at most 0, which means that X is a sum of independent Bernoulli variables.
+//! Therefore, the probabilities of X are log-concave. The tail bounds of Bennett and of Berry and
+//! Esseen also hold, with the exact mean and variance.
 
 pub(crate) mod contour;
 mod moments;
@@ -49,11 +54,11 @@ pub(crate) struct Committees {
 
 /// The distribution of the number X of set bits; see the [module](self).
 ///
-/// Probabilities are computed by recurrences of positive terms or by contour integrals, never by
-/// alternating sums in `f64`. Moments are computed in integer arithmetic. If computing the
-/// probabilities takes too much work, tails and quantiles are proven brackets with
-/// [`Method::Bound`](crate::Method::Bound), and single probabilities return
-/// [`Error::LawTooCostly`](crate::Error::LawTooCostly).
+/// Probabilities are computed without cancellation: by recurrences whose terms are all positive, or
+/// by contour integrals. Moments are computed in integer arithmetic. If the probabilities take too
+/// much work, methods that return them fail with
+/// [`Error::LawTooCostly`](crate::Error::LawTooCostly). Tails and [`quantile`](Occupancy::quantile)
+/// are still available, as proven brackets with [`Method::Bound`](crate::Method::Bound).
 ///
 /// ```
 /// use truebloom_math::occupancy::Occupancy;
@@ -66,14 +71,14 @@ pub(crate) struct Committees {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Occupancy {
     bits: u64,
-    /// The departments: The departments: X counts the bits that are hit in every department. Within
-    /// a department, all committees of one size are merged, and no count is 0.
+    /// The departments: X counts the bits that are hit in every department. Within a department,
+    /// all committees of one size are merged, and no count is 0.
     departments: Vec<Vec<Committees>>,
 }
 
 impl Occupancy {
-    /// Creates the law of the number of set bits in a standard filter, which is hit by
-    /// `items * probes` independent throws.
+    /// Creates the law of the number of set bits in a standard filter, after `items * probes`
+    /// independent throws.
     ///
     /// # Errors
     /// Fails if `bits` or `probes` is out of range.
@@ -108,8 +113,8 @@ impl Occupancy {
     }
 
     /// Creates the law of the number of bits that are hit in every department. A department is a
-    /// list of committees `(size, count)`, as in [`Occupancy::union`]. See Burns (24)-(42); (38) is
-    /// printed with a wrong sign.
+    /// list of committees `(size, count)`, as in [`Occupancy::union`]. See Burns (24)-(42);
+    /// equation (38) is printed with a wrong sign.
     ///
     /// # Errors
     /// Fails as [`Occupancy::union`] does, and also if there is no department.

@@ -17,12 +17,13 @@ const MAX_ORDER: u32 = 1_000;
 const FAR_DIGITS: u64 = 8_000;
 
 impl Occupancy {
-    /// Returns the expected number of set bits, with a relative error below 1e-15. See Burns (44),
-    /// and Grandi (7) and (13). This takes microseconds at any
-    /// size.
+    /// Returns the expected number of set bits. The relative error is below 1e-15. For an
+    /// intersection of d departments, it is below `1e-15 d`. See Burns (44), and Grandi (7) and
+    /// (13). With few committee sizes, this takes microseconds for any number of bits and items.
     ///
     /// # Errors
-    /// Fails if the moments would take too much work.
+    /// Fails if the moments would take too much work, for example with very many different
+    /// committee sizes.
     pub fn mean(&self) -> Result<f64> {
         let _work = work::begin();
         Ok(self.bits as f64 * self.all_hit(1)?)
@@ -30,11 +31,13 @@ impl Occupancy {
 
     /// Returns the variance of the number of set bits, with a relative error below 1e-15. The
     /// variance is `m h_1 + m (m-1) h_2 - m^2 h_1^2`, where `h_j` is the probability that `j` given
-    /// bits are set. See Grandi (8) and (14); Burns (43) and (50) are misprinted. This takes
-    /// microseconds at any size. The result is 0 if it is below the range of `f64`.
+    /// bits are set. See Grandi (8) and (14); equations (43) and (50) of Burns are misprinted. With
+    /// few committee sizes, this takes microseconds for any number of bits and items. The result is
+    /// 0 if it is below the range of `f64`.
     ///
     /// # Errors
-    /// Fails if the moments would take too much work.
+    /// Fails if the moments would take too much work, for example with very many different
+    /// committee sizes.
     pub fn variance(&self) -> Result<f64> {
         let _work = work::begin();
         let (least, most) = self.support();
@@ -59,13 +62,15 @@ impl Occupancy {
         }
     }
 
-    /// Returns the moment `E[X^r]` for an order r from 1 to 1,000. The moment is a sum over j of
-    /// Stirling numbers of the second kind times factorial moments, all of which are positive. The
-    /// relative error is below `1e-15 (r + 2)`. See Burns (10) and (17). The work grows with the
-    /// fourth power of r.
+    /// Returns the moment `E[X^r]` for an order r from 1 to 1,000. The moment is the sum of
+    /// `S(r, j)` times the factorial moment of order j, for j from 1 to r. Here, `S(r, j)` is a
+    /// Stirling number of the second kind. For d departments, the relative error is below
+    /// `1e-15 (r + d + 1)`; d is 1 except for an intersection. See Burns (10) and (17). The work
+    /// grows with the fourth power of r.
     ///
     /// # Errors
-    /// Fails if the moment is too large for an `f64`.
+    /// Fails if `order` is out of range, or if the moment is too large for an `f64` or takes too
+    /// much work.
     pub fn raw_moment(&self, order: u32) -> Result<f64> {
         let _work = work::begin();
         check_order(order)?;
@@ -89,11 +94,13 @@ impl Occupancy {
     }
 
     /// Returns the moment `E[X .. (X-r+1)]` for an order r from 1 to 1,000. The moment is
-    /// `m (m-1) .. (m-r+1)` times the probability that r given bits are all set. The relative error
-    /// is below `1e-15 (r + 2)`. See Burns (9), (16), (37) and (41).
+    /// `m (m-1) .. (m-r+1)` times the probability that r given bits are all set. For d departments,
+    /// the relative error is below `1e-15 (r + d + 1)`; d is 1 except for an intersection. See
+    /// Burns (9), (16), (37) and (41).
     ///
     /// # Errors
-    /// Fails if the moment is too large for an `f64`.
+    /// Fails if `order` is out of range, or if the moment is too large for an `f64` or takes too
+    /// much work.
     pub fn factorial_moment(&self, order: u32) -> Result<f64> {
         let _work = work::begin();
         check_order(order)?;
@@ -106,11 +113,12 @@ impl Occupancy {
     }
 
     /// Returns the moment `E[C(X, r)]` for an order r from 1 to 1,000. This is the factorial moment
-    /// of order r, divided by `r!`. The relative error is below `2e-15 (r + 2)`. See Burns (33) and
-    /// (36).
+    /// of order r, divided by `r!`. For d departments, the relative error is below
+    /// `2e-15 (r + d + 1)`; d is 1 except for an intersection. See Burns (33) and (36).
     ///
     /// # Errors
-    /// Fails if the moment is too large for an `f64`, or takes too much work.
+    /// Fails if `order` is out of range, or if the moment is too large for an `f64` or takes too
+    /// much work.
     pub fn binomial_moment(&self, order: u32) -> Result<f64> {
         let _work = work::begin();
         check_order(order)?;

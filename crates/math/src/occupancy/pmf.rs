@@ -27,7 +27,7 @@ const MAX_VECTOR: u64 = 1 << 27;
 /// In the vector of all probabilities, probabilities below this limit may be replaced by 0.
 const SMALLEST: f64 = 1e-280;
 
-/// The probabilities of consecutive numbers of set bits, `first`, `first + 1`, ..
+/// The probabilities of consecutive numbers of set bits: `first`, `first + 1` and so on.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Pmf {
@@ -37,24 +37,27 @@ pub struct Pmf {
     pub probabilities: Vec<f64>,
     /// An upper bound on the total probability of all numbers that are not listed.
     pub left_out: f64,
-    /// The method by which the probabilities were computed. [`Method::Exact`] means a recurrence of
-    /// positive terms, with bounds that include its rounding errors. [`Method::Validated`] means
-    /// contour integrals.
+    /// The method by which the probabilities were computed. [`Method::Exact`] means a recurrence
+    /// whose terms are all positive, with a proven bound on its rounding errors.
+    /// [`Method::Validated`] means contour integrals, whose rounding errors are tested but not
+    /// proven.
     pub method: Method,
 }
 
 impl Occupancy {
     /// Returns the probability of each number of set bits, from index 0 to `bits`.
     ///
-    /// The relative error is at most 1e-12 for every probability above 1e-280; smaller
-    /// probabilities may be 0. The law is computed by a recurrence of positive terms. The
-    /// recurrence takes time proportional to the number of committees, to their size, and to the
-    /// number of probabilities that are not negligible. For more than 256 single throws, contour
-    /// integrals replace the recurrence, and take 3 microseconds per probability.
+    /// The relative error is at most 1e-12 for every probability above 1e-280. Smaller
+    /// probabilities may be 0.
+    ///
+    /// The law of more than 256 single throws is computed by contour integrals, which take about 3
+    /// microseconds per probability. All other laws are computed by a recurrence whose terms are
+    /// all positive. Its time grows with the number of committees, with their size, and with the
+    /// number of probabilities that are not negligible.
     ///
     /// # Errors
-    /// Fails with [`Error::LawTooCostly`](crate::Error::LawTooCostly) above 2^27 bits, or if the
-    /// recurrence would take more than a few seconds.
+    /// Fails with [`Error::LawTooCostly`](crate::Error::LawTooCostly) above 2^27 bits, above 2^53
+    /// throws, or if the computation would take more than a few seconds.
     pub fn pmf(&self) -> Result<Vec<f64>> {
         let _work = work::begin();
         if self.bits > MAX_VECTOR {
@@ -66,8 +69,8 @@ impl Occupancy {
         Ok(whole)
     }
 
-    /// Returns all probabilities above 1e-20, and a bound on the sum of the others. They are
-    /// computed as in [`Occupancy::pmf`], but for any number of bits.
+    /// Returns all probabilities above 1e-20, and a bound on the sum of the others. The
+    /// probabilities are computed as in [`Occupancy::pmf`], but without its limit of 2^27 bits.
     ///
     /// ```
     /// use truebloom_math::occupancy::Occupancy;
@@ -77,19 +80,23 @@ impl Occupancy {
     /// ```
     ///
     /// # Errors
-    /// Fails as [`pmf`](Occupancy::pmf) does.
+    /// Fails with [`Error::LawTooCostly`](crate::Error::LawTooCostly) if the computation would take
+    /// more than a few seconds. This also happens for more than 256 single throws if there are more
+    /// than 2^53 throws or bits.
     pub fn pmf_window(&self) -> Result<Pmf> {
         let _work = work::begin();
         self.part(1e-20)
     }
 
     /// Returns the probability of exactly `ones` set bits, with a relative error of at most 1e-12
-    /// for results above 1e-280. If this number of set bits is impossible, the result is 0. This
-    /// takes microseconds for the standard law at any size up to 2^53 bits and throws. For other
-    /// laws, it takes as long as [`Occupancy::pmf_window`].
+    /// for results above 1e-280. If this number of set bits is impossible, the result is 0. For
+    /// more than 256 single throws, as in a standard filter, this takes microseconds. For other
+    /// laws, it takes as long as [`Occupancy::pmf`].
     ///
     /// # Errors
-    /// Fails as [`pmf`](Self::pmf) does.
+    /// Fails with [`Error::LawTooCostly`](crate::Error::LawTooCostly) if the computation would take
+    /// more than a few seconds. This also happens for more than 256 single throws if there are more
+    /// than 2^53 throws or bits.
     pub fn probability(&self, ones: u64) -> Result<f64> {
         let _work = work::begin();
         let (least, most) = self.support();
@@ -114,11 +121,13 @@ impl Occupancy {
     /// (28).
     ///
     /// The function is a sum over the probabilities of [`Occupancy::pmf`], and takes as long as
-    /// their computation. For z >= 0, the relative error is at most 2e-12. For z < 0, the terms
-    /// alternate, and the error is at most 2e-12 of the value at |z|.
+    /// their computation. For z >= 0, the relative error is at most 2e-12. For z < 0, the signs of
+    /// the terms alternate. In this case, the absolute error is at most `2e-12 E[|z|^X]`.
     ///
     /// # Errors
-    /// Fails if the value exceeds the range of `f64`, or depends on probabilities below 1e-280.
+    /// Fails if `E[|z|^X]` exceeds the range of `f64`. Fails with
+    /// [`Error::LawTooCostly`](crate::Error::LawTooCostly) if the probabilities take too much work,
+    /// or if probabilities below 1e-280 could change the result.
     pub fn generating_function(&self, z: f64) -> Result<f64> {
         let _work = work::begin();
         if !z.is_finite() {

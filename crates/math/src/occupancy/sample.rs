@@ -12,8 +12,9 @@ impl Occupancy {
     /// Returns a number of set bits, drawn exactly from the law by simulating the throws. `words`
     /// must return uniform and independent 64-bit words.
     ///
-    /// A throw takes one random draw. A committee takes one draw for each of its bits or, if it is
-    /// large, for each bit that it leaves out. The simulation uses one byte of memory per bit.
+    /// A throw takes one random draw. A committee takes one draw for each of its bits. A committee
+    /// of more than half of all bits takes one draw for each bit that it does not contain. The
+    /// simulation uses a few bytes of memory per bit of the filter.
     ///
     /// ```
     /// use truebloom_math::occupancy::Occupancy;
@@ -30,8 +31,10 @@ impl Occupancy {
     /// ```
     ///
     /// # Errors
-    /// Fails with [`Error::LawTooCostly`](crate::Error::LawTooCostly) above about 10^7 draws (each
-    /// bit of a committee counts as four), or above 10^8 bits.
+    /// Fails with [`Error::LawTooCostly`](crate::Error::LawTooCostly) if the simulation would take
+    /// more than about a second. The limit is about 10^7 throws, about 2.5 million draws for
+    /// committees, or about 10^8 bits. It is lower for an intersection and for committees of more
+    /// than half of all bits.
     pub fn sample(&self, words: &mut impl FnMut() -> u64) -> Result<u64> {
         let all = self.departments.iter().flatten();
         // A small committee's bits are remembered. For a large committee, the bits that it leaves

@@ -9,7 +9,7 @@ use crate::error::out_of_range;
 use crate::exact::work;
 use crate::{Error, Fill, Method, Result, bisect};
 
-/// A bracket of a probability, `lower <= truth <= upper`, with its method.
+/// A bracket for a probability: the true probability is between `lower` and `upper`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Probability {
@@ -17,16 +17,17 @@ pub struct Probability {
     pub lower: f64,
     /// The upper end, which is at least the probability.
     pub upper: f64,
-    /// The method by which the bracket was obtained. [`Method::Exact`] means a recurrence of
-    /// positive terms whose rounding errors are counted. The relative width of the bracket is then
-    /// below 1e-9. [`Method::Validated`] means a sum of contour integrals, with a relative width of
-    /// 4e-12. [`Method::Bound`] means the inequalities of Bennett and of Berry and Esseen, whose
-    /// brackets are proven but wide.
+    /// The method by which the bracket was obtained. [`Method::Exact`] means a recurrence whose
+    /// terms are all positive. The bracket includes all its rounding errors, and its relative width
+    /// is below 1e-9 unless the probability is extremely small. [`Method::Validated`] means a sum
+    /// of contour integrals, with a relative width of about 4e-12. This bracket is tested but not
+    /// proven. [`Method::Bound`] means the inequalities of Bennett and of Berry and Esseen. This
+    /// bracket is proven, but wide.
     pub method: Method,
 }
 
-/// A bracket of a quantile, `lower <= truth <= upper`. The ends are equal if the quantile is known
-/// exactly.
+/// A bracket for a quantile: the true quantile is between `lower` and `upper`. The ends are equal
+/// if the quantile is known exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Quantile {
@@ -81,7 +82,8 @@ impl Occupancy {
     /// Returns the probability of at most `ones` set bits.
     ///
     /// The smaller of the two tails is summed, so that a small probability keeps its relative
-    /// precision. If summing would take more than half a second, the result is a proven bound.
+    /// precision. If the sum would take too many steps (about half a second), the result is a
+    /// wider, proven bracket with [`Method::Bound`].
     ///
     /// # Errors
     /// Fails if the moments would take too much work.
@@ -109,13 +111,14 @@ impl Occupancy {
         }
     }
 
-    /// Returns the smallest number of set bits x with `P(X <= x) >= p`, for p strictly between 0
-    /// and 1. This takes at most about 50 microseconds at any size.
+    /// Returns a bracket for the smallest possible number x of set bits with `P(X <= x) >= p`, for
+    /// p from 0 to 1. This takes at most about 50 microseconds at any size.
     ///
-    /// The result is exact for small filters. For larger filters, the two ends follow from the
-    /// exact mean and variance by the inequalities of Bennett and of Berry and Esseen. These ends
-    /// are at most about one standard deviation apart. At large sizes, the two ends are only a few
-    /// bits apart if p is not close to 0 or 1. [`Occupancy::exact_quantile`] sums the law instead.
+    /// For small filters, the probabilities are summed, and the two ends are almost always equal.
+    /// For larger filters, the two ends follow from the exact mean and variance by the inequalities
+    /// of Bennett and of Berry and Esseen. These ends are at most about one standard deviation
+    /// apart. For large filters, they are only a few bits apart if p is not close to 0 or 1.
+    /// [`Occupancy::exact_quantile`] always sums the probabilities.
     ///
     /// ```
     /// use truebloom_math::occupancy::Occupancy;
@@ -125,7 +128,7 @@ impl Occupancy {
     /// ```
     ///
     /// # Errors
-    /// Fails if `p` is not strictly between 0 and 1, or if the moments would take too much work.
+    /// Fails if `p` is not from 0 to 1, or if the moments would take too much work.
     pub fn quantile(&self, p: f64) -> Result<Quantile> {
         let _work = work::begin();
         check_level(p)?;
@@ -141,12 +144,13 @@ impl Occupancy {
         Ok(Quantile { lower: first(&|cdf| cdf.upper >= p), upper: first(&|cdf| cdf.lower >= p), method: Method::Bound })
     }
 
-    /// Like [`quantile`](Self::quantile), but computed by summing the law. The two ends are equal,
-    /// except if some `P(X <= x)` is so close to p that rounding errors could decide the
-    /// comparison. This takes up to a few seconds.
+    /// Like [`quantile`](Self::quantile), but always computed by summing the probabilities. The two
+    /// ends are almost always equal. They differ only if some `P(X <= x)` is extremely close to p,
+    /// so that the error of the sum could decide the comparison. This takes up to a few seconds.
     ///
     /// # Errors
-    /// Fails with [`Error::LawTooCostly`] if summing the law would take longer.
+    /// Fails if `p` is not from 0 to 1. Fails with [`Error::LawTooCostly`] if computing the
+    /// probabilities would take longer.
     pub fn exact_quantile(&self, p: f64) -> Result<Quantile> {
         let _work = work::begin();
         check_level(p)?;

@@ -26,15 +26,16 @@ pub struct RateMoments {
     pub mean: Fpr,
     /// The second moment `E[R^2]`: the probability that two new keys both pass the same filter.
     pub second: Fpr,
-    /// The variance `Var[R]`, with a relative error below 1e-15. If it underflows, it is 0 or the
-    /// smallest positive `f64`.
+    /// The variance `Var[R]`, with a relative error below 1e-15. If the variance underflows, this
+    /// is 0 or the smallest positive `f64`.
     pub variance: f64,
     /// The mean `E[R (1-R)]`: the probability that the first of two new keys passes and the second
     /// does not. The relative error is below 1e-15.
     pub mixed: f64,
 }
 
-/// The mean and the variance of the number of hits among new keys, over filters and keys.
+/// The mean and the variance of the number of hits (false positives) among new keys. Both the
+/// filter and the new keys are random.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Hits {
@@ -48,17 +49,19 @@ pub struct Hits {
 
 /// Returns the moments of the rate of one filter with `items` items, over all seeds.
 ///
-/// `E[R^2]` is the probability that two independent queries both pass. For the standard filter,
-/// `E[R^2]` is the rate for queries of 2k draws, with items of k draws. For the classic filter,
-/// `E[R^2]` is an average over the overlap of two sets of k positions. For the partitioned filter,
-/// `E[R^2]` is a product over the slices. All moments are exact. The variance is a difference of
-/// brackets, which are narrowed until the difference has enough digits. This takes about as long as
-/// computing a few rates with twice as many probes.
+/// `E[R^2]` is the probability that two independent queries both pass. It is computed as follows:
+/// * For the standard filter, both queries together are one query with 2k independent positions.
+/// * For the classic filter, `E[R^2]` is an average over the number of positions that both queries
+///   have in common.
+/// * For the partitioned filter, `E[R^2]` is a product over the slices.
+///
+/// The variance is computed as `E[R^2] - E[R]^2`, with as many digits as the subtraction needs.
+/// This takes about as long as computing a few rates with twice as many probes.
 ///
 /// ```
 /// use truebloom_math::{Variant, rate_moments};
 /// let moments = rate_moments(Variant::Standard, 959, 100, 7)?;
-/// // One filter's rate scatters by an eighth of it at a hundred items.
+/// // With 100 items, the standard deviation of the rate is an eighth of its mean.
 /// assert!((moments.variance.sqrt() / moments.mean.value - 0.125).abs() < 0.01);
 /// # Ok::<(), truebloom_math::Error>(())
 /// ```
@@ -90,11 +93,12 @@ pub fn rate_moments(variant: Variant, bits: u64, items: u64, probes: u32) -> Res
     Ok(RateMoments { mean: mean()?.fpr()?, second: second().fpr()?, variance, mixed })
 }
 
-/// Returns the mean and the variance, over filters and keys, of the number of hits among `queries`
-/// new keys in one filter with `items` items. None of the new keys was inserted.
+/// Returns the mean and the variance of the number of hits (false positives) among `queries` new
+/// keys in one filter with `items` items. None of the new keys was inserted. Both the filter and
+/// the new keys are random.
 ///
-/// The mean and the variance are computed from the exact [`rate_moments`]. With one query, the
-/// variance is that of a single Bernoulli trial at the expected rate.
+/// The mean and the variance are computed from [`rate_moments`]. With one query, the variance is
+/// that of a single Bernoulli trial at the expected rate.
 ///
 /// # Errors
 /// Fails if a parameter is out of range.

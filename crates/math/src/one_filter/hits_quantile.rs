@@ -1,4 +1,5 @@
-//! Quantiles of the number of hits among new keys, over filters and keys, as proven brackets.
+//! Brackets for the quantiles of the number of hits among new keys. Both the filter and the new
+//! keys are random.
 //!
 //! Given the rate R of the filter, the number of hits H is binomial, and its tail
 //! `S(r) = P(H >= h | R = r)` rises with r. Take a grid of fills `y_0 < y_1 < ..`, and rates `r_i`
@@ -21,7 +22,7 @@ use crate::{Fill, Method, Result, Variant, binomial};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// A bracket for a quantile of the number of hits.
+/// A bracket for a quantile of the number of hits (false positives).
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct HitsQuantile {
@@ -31,19 +32,22 @@ pub struct HitsQuantile {
     pub lower: u64,
     /// A number that is at least the q-quantile: `P(H <= upper) >= q`.
     pub upper: u64,
-    /// The method by which the ends were computed. [`Method::Bound`] means proven bounds on the
-    /// tails of the fill. [`Method::Validated`] means sums over the law of the fill in `f64`, with
-    /// a margin that tests confirm.
+    /// The method by which the ends were computed. [`Method::Bound`] means that the ends follow
+    /// from proven bounds on the tails of the fill. [`Method::Validated`] means that the
+    /// probabilities of all fills were summed in `f64`, with a margin for errors. Tests confirm
+    /// this margin, but no proof covers it.
     pub method: Method,
 }
 
-/// Returns a proven bracket for the smallest h with `P(H <= h) >= probability`. H is the number of
-/// hits among `queries` new keys in one filter with `items` items. The probability is over filters
-/// and keys.
+/// Returns a bracket for the smallest h with `P(H <= h) >= probability`. H is the number of hits
+/// (false positives) among `queries` new keys in one filter with `items` items. Both the filter and
+/// the new keys are random.
 ///
-/// If the law of the fill can be summed quickly (up to about ten thousand throws), both ends are
-/// equal. With more throws, the ends are computed from proven bounds on the tails, and differ. For
-/// the partitioned filter, the lower end is 0. This takes milliseconds.
+/// With few items and queries, the probabilities of all fills are summed, and both ends are almost
+/// always equal. An example is a filter with 10,000 set positions (items times probes) and 100,000
+/// queries. Otherwise, the ends follow from proven bounds on the tails of the fill, and differ. A
+/// partitioned filter with two or more probes always uses such bounds, and its lower end is 0. This
+/// takes milliseconds.
 ///
 /// ```
 /// use truebloom_math::{Variant, false_positives, hits_quantile_bound};

@@ -19,35 +19,40 @@ use crate::search::boundary;
 use crate::tails::bernoulli::BernoulliSum;
 use crate::{Fill, Fpr, Method, Rate, Result, Variant};
 
-/// A bracket for the rate that one filter does not exceed with a given probability.
+/// A bracket for a quantile of the rate of one filter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct RateQuantile {
     /// The probability c.
     pub confidence: f64,
-    /// The c-quantile of the filter's rate R is between the two ends: `P(R <= upper) >= c` and
-    /// `P(R < lower) < c`. Both inequalities are proven. The `value` is the upper end, because a
-    /// guarantee uses this end.
+    /// A bracket for the c-quantile of the filter's rate R, where c is `confidence`:
+    /// `P(R <= upper) >= c` and `P(R < lower) < c`. Both inequalities are proven. The `value` is
+    /// the upper end, because a guarantee uses this end.
     pub fpr: Fpr,
-    /// The number of set bits at the upper end, or `None` if the number of set bits does not
-    /// determine the rate.
+    /// The number of set bits of a filter whose rate is the upper end. For the partitioned filter,
+    /// this is `None`, because the number of set bits does not determine the rate.
     pub ones: Option<u64>,
 }
 
 /// Returns a proven bracket for the `confidence`-quantile of the rate of one filter with `items`
 /// items, over all seeds.
 ///
-/// The rate of a filter is at most the upper end with a probability of at least `confidence`. The
-/// upper end is the rate that a [`Plan`](crate::Plan) of this size guarantees. For few items, the
-/// quantile is computed from the law of the fill. For more items, it is computed from bounds on the
-/// tails of the fill. For the partitioned filter, the mean fill of the slices bounds the rate,
-/// because a geometric mean is at most an arithmetic mean. The lower end for the partitioned filter
-/// is 0. This takes about as long as computing ten rates; for few items, up to a millisecond.
+/// The rate of a filter is at most the upper end with a probability of at least `confidence`. A
+/// [`Plan`](crate::Plan) of this size guarantees the upper end plus the bound on equal hashes. With
+/// few items, the upper end is computed from the law of the fill. With more items, it follows from
+/// bounds on the tails of the fill. The lower end always follows from such bounds.
+///
+/// For a partitioned filter, the upper end follows from such bounds for any number of items. The
+/// rate is the product of the fills of the k slices. This product is at most the k-th power of
+/// their mean, because a geometric mean is at most the arithmetic mean. The lower end for the
+/// partitioned filter is 0.
+///
+/// This takes about as long as computing ten rates. With few items, it takes up to a millisecond.
 ///
 /// ```
 /// use truebloom_math::{Variant, rate_quantile_bound};
 /// let quantile = rate_quantile_bound(Variant::Standard, 959, 100, 7, 0.999)?;
-/// // On average 1%, one in a thousand up to 1.6%.
+/// // The expected rate is 1%. The 99.9% quantile is about 1.6%.
 /// assert!(quantile.fpr.upper > 0.013 && quantile.fpr.upper < 0.0175);
 /// # Ok::<(), truebloom_math::Error>(())
 /// ```

@@ -11,20 +11,21 @@ use core::str::FromStr;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Approximation {
-    /// A1 = M of Burns and Grandi, Lehr's rate: the power of the mean fill,
-    /// `(1 - (1 - 1/m)^(nk))^k`. It is a lower bound on the standard rate.
+    /// The k-th power of the mean fill, `(1 - (1 - 1/m)^(nk))^k`: A1 of Grandi, M of Burns, Lehr's
+    /// rate. It is a lower bound on the expected rate of the standard filter.
     SeveranceLohman,
-    /// A2 = E of Burns and Grandi: `(1 - e^(-nk/m))^k`, the formula of most calculators.
+    /// The formula of most calculators, `(1 - e^(-nk/m))^k`: A2 of Grandi, E of Burns.
     Knuth,
     /// A3: Grandi's second-order expansion about the mean fill, for the standard filter.
     Grandi,
-    /// U of Burns, the formula that Bloom gave: `(1 - (1 - k/m)^n)^k`. It is exact for a
-    /// partitioned filter with equal slices, and an upper bound for the other filters (see
+    /// The formula that Bloom gave, `(1 - (1 - k/m)^n)^k`: U of Burns. It is exact for a
+    /// partitioned filter with equal slices, and a proven upper bound for the classic filter. For
+    /// the standard filter, the proof has a gap (see
     /// [`RateBounds::upper`](crate::bounds::RateBounds::upper)).
     Bloom,
-    /// L of Burns (64): `E[C(X, k)] / C(m, k)`, where X is the number of set bits after nk single
-    /// throws. It is a lower bound on the rate of the standard filter, and on that of the classic
-    /// filter.
+    /// `E[C(X, k)] / C(m, k)`, where X is the number of set bits after nk independent throws: L of
+    /// Burns (64). It is a lower bound on the rate of the standard filter, and on that of the
+    /// classic filter.
     Lower,
 }
 

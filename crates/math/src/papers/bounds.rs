@@ -1,10 +1,9 @@
-//! Bounds from the papers: Burns' theorem 15 and corollary 23, with a separate bracket for each
-//! term.
+//! Bounds on rates from Burns, *On Occupancy Moments and Bloom Filter Efficiency*: theorem 15 and
+//! corollary 23. Each function returns every bound as a bracket.
 //!
-//! These bounds are for comparison and for the papers' tables; plans use exact rates. Every term is
-//! computed in integer arithmetic and rounded to the safe side, so an upper bound stays an upper
-//! bound. The documentation of each term says whether the inequality is proven. Two of Burns'
-//! inequalities hold in all cases that were tried, but have no valid proof.
+//! Plans do not use these bounds. The ends of the brackets are computed in integer arithmetic and
+//! rounded outward. The documentation of each field says whether the inequality is proven. Two of
+//! Burns' inequalities hold in all cases that were tried, but have no valid proof.
 
 use crate::error::out_of_range;
 use crate::exact::combine::{Power, ProductOf};
@@ -21,54 +20,61 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use alloc::{format, vec};
 
-/// The terms of Burns' theorem 15 for a given number `r` of bits, from the largest to the smallest.
+/// The four terms of the chain of inequalities in Burns' theorem 15, for `r` given bits of a
+/// filter. By the theorem, each term is at most the one before it. Only the last inequality is
+/// unproven (see [`Chain::single`]). The filter has m bits and n items with k probes each.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Chain {
-    /// The power `(mu/m)^r`, where `mu` is the mean number of set bits of the classic filter.
+    /// The power `(mu/m)^r`, where `mu` is the mean number of set bits of the classic filter
+    /// ([`Variant::Classic`]).
     pub mean_power: Fpr,
     /// The probability that `r` given bits of the classic filter are all set. It is at most
     /// [`Chain::mean_power`], because the set bits are negatively associated.
     pub distinct: Fpr,
     /// The ratio `C(mu, r) / C(m, r)`, which is at most [`Chain::distinct`] by Jensen's inequality.
     pub mean_binomial: Fpr,
-    /// The probability that `r` given bits are all set by `nk` single throws. This probability is
-    /// at most [`Chain::distinct`]: if every throw that repeats a bit of its item is thrown again
-    /// until it hits a new bit, at least as many bits are set. Burns' last inequality says that
-    /// this probability is also at most [`Chain::mean_binomial`]. The printed proof of this
-    /// inequality has a false step. A search found no counterexample with m up to 18 and n up to 8,
-    /// and none in 344 larger cases.
+    /// The probability that `nk` independent positions set all of `r` given bits, as in the
+    /// standard filter ([`Variant::Standard`]). It is at most [`Chain::distinct`], by a coupling.
+    /// If an item repeats a position, draw this position again until it is new. The items then have
+    /// distinct positions, and no bit that was set before is lost.
+    ///
+    /// Burns' last inequality says that this probability is also at most [`Chain::mean_binomial`].
+    /// The printed proof of this inequality has a false step. A search found no counterexample with
+    /// m up to 18 and n up to 8, and none in 344 larger cases.
     pub single: Fpr,
 }
 
-/// Burns' corollary 23: both the standard and the classic expected rate lie between
-/// [`RateBounds::lower`] and [`RateBounds::upper`].
+/// Burns' corollary 23: bounds on the expected rates of the standard and the classic filter. By the
+/// corollary, both rates lie between [`RateBounds::lower`] and [`RateBounds::upper`]. For the
+/// standard filter, the upper bound has no valid proof. The filters have m bits and n items with k
+/// probes each.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct RateBounds {
-    /// The right side of Burns (64), which is `C(mu, k) / C(m, k)`. Here, `mu` is the mean number
-    /// of set bits of the standard filter. The value is 0 if `mu` is at most `k - 1`. It is at most
-    /// [`RateBounds::lower`] by Jensen's inequality, because the function that is `C(x, k)` above
-    /// `k - 1` and 0 below is convex.
+    /// The right side of Burns' inequality (64), `C(mu, k) / C(m, k)`. Here, `mu` is the mean
+    /// number of set bits of the standard filter. If `mu` is at most `k - 1`, the value is 0. It is
+    /// at most [`RateBounds::lower`] by Jensen's inequality. (With `C(x, k)` set to 0 for x up to
+    /// `k - 1`, it is convex in x.)
     pub lower_by_mean: Fpr,
-    /// L: the probability that `k` different bits are all set by `nk` single throws. L is the left
-    /// side of Burns (64), and proven to be a lower bound on both rates. A query of the standard
-    /// filter may repeat positions, which can only help the query to pass. An item of the classic
-    /// filter has distinct positions, which can only set more bits.
+    /// The left side L of Burns' inequality (64): the probability that `nk` independent positions
+    /// set all of `k` given bits. L is proven to be a lower bound on both rates. A query of the
+    /// standard filter may repeat positions, which can only increase its rate. An item of the
+    /// classic filter has distinct positions, which can only set more bits.
     pub lower: Fpr,
-    /// U: Bloom's formula `(1 - (1 - k/m)^n)^k`, equation (65) of Burns. It is proven to be an
-    /// upper bound for the classic filter. For the standard filter, the proof depends on the last
-    /// inequality of theorem 15, whose printed proof has a false step (see [`Chain::single`]). No
-    /// counterexample is known.
+    /// Bloom's formula `(1 - (1 - k/m)^n)^k`, which is U in Burns' equation (65). It is a proven
+    /// upper bound for the classic filter. For the standard filter, it follows from the last
+    /// inequality of theorem 15, which is unproven (see [`Chain::single`]). No counterexample is
+    /// known.
     pub upper: Fpr,
 }
 
-/// Returns the terms of Burns' theorem 15 for r = `order` given bits of a filter with `bits` bits
-/// and `items` items of `probes` bits each.
+/// Returns the four terms of Burns' theorem 15 for r = `order` given bits of a filter with `bits`
+/// bits and `items` items of `probes` bits each.
 ///
 /// The parameters must satisfy `items >= 1`, `probes <= bits` and
-/// `order <= min(probes, bits - probes)`. The computation takes `order^2` steps with integers that
-/// have about `order` more bits than an `f64`.
+/// `order <= min(probes, bits - probes)`. The computation takes about `order^2` steps with long
+/// integers.
 ///
 /// ```
 /// let chain = truebloom_math::bounds::chain(1_000, 50, 10, 10)?;
@@ -77,7 +83,8 @@ pub struct RateBounds {
 /// ```
 ///
 /// # Errors
-/// Fails if the parameters do not satisfy the conditions above.
+/// Fails if the parameters do not satisfy the conditions above, or if the computation would take
+/// too much work.
 pub fn chain(bits: u64, items: u64, probes: u32, order: u32) -> Result<Chain> {
     let _work = work::begin();
     check(bits, items, probes)?;
@@ -111,7 +118,7 @@ pub fn chain(bits: u64, items: u64, probes: u32, order: u32) -> Result<Chain> {
 /// ```
 ///
 /// # Errors
-/// Fails if a parameter is out of range, or the sum over the bits would be too long.
+/// Fails if a parameter is out of range, or if the computation would take too much work.
 pub fn rates(bits: u64, items: u64, probes: u32) -> Result<RateBounds> {
     let _work = work::begin();
     check(bits, items, probes)?;

@@ -22,8 +22,8 @@ use sizes::{Question, Sizes};
 use sure::Sure;
 
 /// The largest number of probes of a blocked recycling filter. At a rate of 1e-6, sixteen probes
-/// are best. At rates so low that more than 32 probes would be best, a standard filter needs only
-/// half as many bits as a blocked filter.
+/// are best. More than 32 probes would be best only at very low rates. At such rates, a blocked
+/// filter needs about twice the bits of a standard filter.
 pub const MAX_BLOCKED_PROBES: u32 = 32;
 
 /// Plans in whole blocks. If the plan is for the mean rate only, one block less or one item more

@@ -30,16 +30,16 @@ pub struct Claim {
     pub items: u64,
     /// The number of probes, k.
     pub probes: u32,
-    /// The rate p. The claim is that the expected rate, plus the bound on equal hashes, is at most
-    /// p.
+    /// The rate p, which is claimed to be an upper bound: the expected rate, plus the bound on
+    /// equal hashes, is at most p.
     pub rate: Rate,
     /// The width of a key's hash in bits. Equal hashes add at most `items / 2^hash_bits` to the
     /// rate.
     pub hash_bits: u32,
-    /// Whether the claim says that no smaller filter is enough.
+    /// Whether the claim includes that no smaller filter is enough.
     pub smallest: Smallest,
-    /// The claimed probability, over the seed, that the rate of one filter is at most p. `None` if
-    /// no probability is claimed.
+    /// The claimed probability that the rate of one filter with a random seed is at most p. `None`
+    /// if no probability is claimed.
     pub confidence: Option<f64>,
 }
 
@@ -48,9 +48,10 @@ pub struct Claim {
 pub enum Smallest {
     /// No claim.
     NotClaimed,
-    /// No smaller standard filter with these probes has an expected rate of at most p.
+    /// With this number of probes, no smaller standard filter has an expected rate that, plus the
+    /// bound on equal hashes, is at most p.
     ForTheseProbes,
-    /// No smaller standard filter has an expected rate of at most p, with any number of probes.
+    /// The same for every number of probes.
     ForAnyProbes,
 }
 
@@ -62,8 +63,8 @@ pub struct Certificate {
     pub claim: Claim,
     /// The evidence that the filter of the claimed size has a low enough expected rate.
     pub mean: Mean,
-    /// The evidence that a filter with one bit less is not enough. It is `None` if this is not
-    /// claimed, or if the filter has only one bit.
+    /// The evidence that a filter with one bit less has too high a rate. It is `None` if the claim
+    /// does not include this, or if the filter has only one bit.
     pub smaller: Option<Smaller>,
     /// The bound on the tail of the number of set bits, if a confidence is claimed.
     pub one_filter: Option<OneFilter>,
@@ -72,23 +73,31 @@ pub struct Certificate {
 /// The evidence that an expected rate is low enough.
 #[derive(Clone, Debug)]
 pub enum Mean {
-    /// The terms of the alternating sum prove the rate.
+    /// The alternating sum for the expected rate. Its terms are precise enough to prove that the
+    /// rate, plus the bound on equal hashes, is at most p.
     Terms(Sum),
-    /// The rate is equal to p, or so close that only a comparison of exact fractions can decide.
-    /// The fractions are small enough for a checker to compare.
+    /// The rate, plus the bound on equal hashes, is equal to p or extremely close to it. Only a
+    /// comparison of exact fractions can decide. The fractions are small enough for a checker to
+    /// compare.
     Exact,
 }
 
-/// The alternating sum `f / 2^k = sum of (-1)^j c_j g_j / 2^k`. Its terms are integers, in units of
-/// `2^-precision`.
+/// An alternating sum for the expected rate f, from inclusion and exclusion over the positions of a
+/// query.
+///
+/// ```text
+/// f / 2^k = sum over j = 0..k of (-1)^j c_j g_j / 2^k
+/// ```
+///
+/// Here, `c_j` is the expected number of sets of j distinct positions in a query. `g_j` is the
+/// probability that j given bits are all 0. The terms are integers, in units of `2^-precision`.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Sum {
     /// The number of binary digits after the point.
     pub precision: u64,
-    /// The terms `c_j g_j / 2^k` for j = 0, 1, .., in units of `2^-precision`. Each number is at
-    /// most the true value of its term, and at least that value minus `error` units. Omitted terms
-    /// at the end are 0.
+    /// The terms `c_j g_j / 2^k` for j = 0, 1, .., in units of `2^-precision`. Each term is rounded
+    /// down, by at most `error` units. Omitted terms at the end are 0.
     pub terms: Vec<Whole>,
     /// The largest error of a term, in units of `2^-precision`.
     pub error: u128,
@@ -116,13 +125,13 @@ impl fmt::Debug for Whole {
 }
 
 impl Certificate {
-    /// Creates the certificate for a claim. This takes about as long as computing a few rates. With
-    /// only a few items, the computation takes some milliseconds, because many numbers of probes
-    /// are excluded one by one.
+    /// Creates the certificate for a claim. This usually takes about as long as computing a few
+    /// rates. With only a few items, it takes some milliseconds, because many numbers of probes are
+    /// excluded one by one.
     ///
     /// The tail bounds that fit in a certificate may prove slightly less than the requested
-    /// confidence. In this case, the `claim.confidence` of the certificate is the proven
-    /// confidence, which is lower than the requested one.
+    /// confidence. In this case, `claim.confidence` in the certificate is the lower confidence that
+    /// is proven.
     ///
     /// # Errors
     /// Fails if a parameter is out of range. Fails with [`Error::NotCertified`] if the claim is

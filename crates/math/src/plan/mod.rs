@@ -29,8 +29,8 @@ use crate::law::{Floor, Law, hash_floor};
 use crate::one_filter::quantile::RateQuantile;
 use crate::{Fpr, Layout, Rate, Result, SchemeId};
 
-/// A blocked filter is considered worth its memory if it has at most this many times the bits of a
-/// standard filter. A query of a blocked filter reads only one cache line.
+/// A blocked filter counts as worth its memory if its number of bits is at most this factor times
+/// that of a standard filter. In return, a query of a blocked filter reads only one cache line.
 pub const WORTH_TIMES: f64 = 1.1;
 
 /// The size of a filter, with a proven rate. [`Plan::new`] creates a plan. In the crate
@@ -58,7 +58,8 @@ pub struct Plan {
     /// at most the requested rate. The proof uses tail bounds and does not assume a normal
     /// distribution.
     pub guarantee: Option<RateQuantile>,
-    /// An upper bound on the amount that equal hashes add to the rate: `items / 2^hash_bits`.
+    /// An upper bound on the part of the rate that is caused by keys with equal hashes:
+    /// `items / 2^hash_bits`.
     pub hash_floor: f64,
     /// The target of the plan, which is needed for the comparison with the textbook.
     pub(crate) target: Target,
@@ -70,21 +71,27 @@ impl Plan {
     /// give the number of probes, the best number is used.
     ///
     /// The average rate is proven to be at most the requested rate. With [`Promise::OneFilter`],
-    /// the rate of the individual filter, too, is proven to be at most the requested rate, with the
-    /// confidence of the target. With [`Promise::Mean`], it is proven that no smaller plan exists:
-    /// one bit less (or one block less, for blocked filters) would not be enough. With
-    /// [`Promise::OneFilter`], and for two-hash schemes, the plan is the smallest that the search
-    /// found, and a smaller plan may exist. The reason, with [`Promise::OneFilter`], is that the
-    /// probability of meeting the rate is not monotone in the number of bits: rounding to whole
-    /// bits changes the rate.
+    /// the rate of the individual filter is also proven to be at most the requested rate, with the
+    /// requested confidence.
+    ///
+    /// With [`Promise::Mean`], it is proven that one bit less would not be enough (for blocked
+    /// filters, one block less). This proof does not cover two-hash schemes, for which a smaller
+    /// plan may exist. With [`Promise::OneFilter`], a smaller plan may exist, too. The reason is
+    /// that the probability of meeting the rate is not monotone in the number of bits. For a
+    /// standard filter, for example, the largest number of set bits that meets the rate is rounded
+    /// down to a whole number.
     ///
     /// # Errors
-    /// Fails if a parameter is out of range, if the target gives too few numbers
-    /// ([`Error::Underdetermined`](crate::Error::Underdetermined)), or if it requests a guarantee
-    /// for a two-hash scheme ([`Error::NoGuarantee`](crate::Error::NoGuarantee)). Also fails if the
-    /// requested rate is below the bound on equal hashes, needs more than the memory cap, or cannot
-    /// be reached with the given bits. In these cases, the error contains the lowest rate that can
-    /// be reached.
+    /// Fails if a parameter is out of range. Fails with
+    /// [`Error::Underdetermined`](crate::Error::Underdetermined) if the target gives fewer than two
+    /// of items, rate and bits. Fails with [`Error::NoGuarantee`](crate::Error::NoGuarantee) if it
+    /// requests a guarantee for a two-hash scheme.
+    ///
+    /// Also fails if the requested rate is not above the bound on equal hashes, if it needs more
+    /// memory than the cap allows, or if it is not proven to be possible with the given bits. In
+    /// these three cases, the field `reachable` of the error contains a rate for comparison. For
+    /// the equal hashes, it is the bound that the requested rate must exceed. Otherwise, it is an
+    /// upper bound on the lowest rate that is possible.
     pub fn new(target: &Target) -> Result<Plan> {
         let _work = work::begin();
         target.check()?;
@@ -109,21 +116,23 @@ impl Plan {
         Ok(in_lines.unwrap_or(spread))
     }
 
-    /// Returns the law of the planned filter.
+    /// Returns the law of the planned filter: the formulas for its rate and its number of set bits.
     ///
     /// # Errors
-    /// Fails as [`SchemeId::law`] does, which does not happen with the bits and probes of a plan.
+    /// Fails if [`SchemeId::law`] fails. This never happens for a plan whose fields were not
+    /// changed.
     pub fn law(&self) -> Result<Box<dyn Law>> {
         self.scheme.law(self.bits, self.probes)
     }
 
-    /// Returns where the positions of a key are. A plan never has [`Layout::Auto`].
+    /// Returns the layout: whether the positions of a key can be anywhere or are in one block. A
+    /// plan never has [`Layout::Auto`].
     #[must_use]
     pub fn layout(&self) -> Layout {
         self.scheme.layout()
     }
 
-    /// Returns the expected rate of this filter with another number of items. As in
+    /// Returns the expected rate of the planned filter with another number of items. As in
     /// [`fpr`](Self::fpr), the upper end includes the bound on equal hashes. For two-hash schemes,
     /// the result is the proven bracket that planning uses.
     ///
@@ -140,8 +149,8 @@ impl Plan {
         Ok(fpr)
     }
 
-    /// Returns the terms that equal hashes and correlated positions add to the rate at this size.
-    /// Only two-hash schemes have correlated positions.
+    /// Returns how much equal hashes add to the rate of the planned filter. For two-hash schemes,
+    /// also returns how much the dependence between positions adds.
     ///
     /// # Errors
     /// Fails as [`law`](Self::law) does.
@@ -169,14 +178,19 @@ impl Plan {
     /// the same number of items and the same rate. `standard` must be the standard plan for the
     /// same target.
     ///
-    /// If the target gives the number of bits, the items and a rate, the ratio is that of the
-    /// smallest filters for these items and this rate. If it gives the number of bits and only one
-    /// of the two others, two ratios are computed. The first ratio is the given number, divided by
-    /// the number of bits of a standard filter for the items and the rate of this plan. The second
-    /// ratio is the number of bits of a blocked filter for the items and the rate of `standard`,
-    /// divided by the given number. The result is the larger ratio, or `None` if one of these two
-    /// filters cannot be planned. In these cases, both filters are planned in this call, which
-    /// takes as long as [`Plan::new`] for a blocked filter: some tens of milliseconds.
+    /// If the target gives the number of bits, the numbers of bits in `self` and `standard` do not
+    /// show the difference. The function then makes two more plans, without a given number of bits:
+    ///
+    /// - a standard plan for the items and the rate of this plan
+    /// - a blocked plan for the items and the rate of `standard`
+    ///
+    /// If the target also gives items and a rate, the result is the bits of the blocked plan,
+    /// divided by the bits of the standard plan. Otherwise, the function computes two ratios: the
+    /// given bits to the bits of the standard plan, and the bits of the blocked plan to the given
+    /// bits. The result is the larger ratio.
+    ///
+    /// The result is `None` if one of the two plans cannot be made. Making them takes as long as
+    /// [`Plan::new`] for a blocked filter: some tens of milliseconds.
     #[must_use]
     pub fn bits_ratio(&self, standard: &Plan) -> Option<f64> {
         let _work = work::begin();
@@ -197,9 +211,9 @@ impl Plan {
         Some(if is_asked_twice { in_lines / spread } else { (bits / spread).max(in_lines / bits) })
     }
 
-    /// Returns the rate that the plan keeps: the guaranteed rate of one filter, or the average rate
-    /// if there is no guarantee. With a low confidence, the average rate can be above the
-    /// guaranteed rate, and the result is then the average rate.
+    /// Returns the rate that the plan promises: the guaranteed rate of one filter, or the average
+    /// rate if there is no guarantee. If the confidence is low, the average rate can be above the
+    /// guaranteed rate. The result is then the average rate.
     #[must_use]
     pub fn promised(&self) -> f64 {
         self.guarantee.map_or(self.fpr.upper, |one| one.fpr.upper.max(self.fpr.upper))

@@ -6,14 +6,14 @@ use crate::search;
 use crate::{Error, Layout, Rate, Result, SchemeId, Variant};
 use alloc::format;
 
-/// The promise of a plan about the rate.
+/// What a plan promises about the rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Promise {
     /// The expected rate is at most the requested rate. With at least the given probability over
-    /// the seed, the rate of the individual filter is at most the requested rate, too. Both
+    /// the random seed, the rate of the individual filter is also at most the requested rate. Both
     /// statements are proven.
     OneFilter {
         /// The probability, strictly between 0 and 1.
@@ -35,8 +35,9 @@ impl Default for Promise {
     }
 }
 
-/// What is known about a filter, and the rate that it must not exceed. Set two of `items`, `rate`
-/// and `bits`; [`Plan::new`](crate::Plan::new) computes the rest.
+/// The input of [`Plan::new`](crate::Plan::new): what a filter must hold, and the rate that it must
+/// not exceed. Set two of `items`, `rate` and `bits`; the plan computes the third. If all three are
+/// set, `Plan::new` fails unless it can prove that the rate is met.
 ///
 /// ```
 /// use truebloom_math::{Plan, Target};
@@ -70,8 +71,8 @@ pub struct Target {
     /// Where the positions of a key are. [`Layout::Lines`] and [`Layout::Auto`] require the
     /// standard scheme; [`SchemeId::Blocked`] always has [`Layout::Lines`].
     pub layout: Layout,
-    /// The promise: the requested rate is a bound on the rate of the individual filter (the
-    /// default), or only on the average rate over filters.
+    /// What the requested rate limits: the rate of the individual filter (the default), or only the
+    /// average rate over filters.
     pub promise: Promise,
 }
 

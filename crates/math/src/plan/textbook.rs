@@ -11,20 +11,22 @@ use crate::{Fpr, MAX_BITS, Rate, Result};
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Textbook {
-    /// The number of bits: that of the target if it has one, and otherwise
-    /// `ceil(-n ln p / (ln 2)^2)`.
+    /// The number of bits of the target. If the target gives none, it is `-n ln p / (ln 2)^2` for n
+    /// items and the rate p, rounded up. If the target gives the number of probes k, it is
+    /// `-n k / ln(1 - p^(1/k))` instead, also rounded up.
     pub bits: u64,
-    /// The number of items: that of the target if it has one, and otherwise the formula for `bits`,
-    /// solved for n.
+    /// The number of items of the target. If the target gives none, it is the largest n for which
+    /// the formula for `bits` gives at most the target's bits, but at least 1.
     pub items: u64,
-    /// The number of probes: that of the target if it has one, and otherwise `(m/n) ln 2`, rounded.
+    /// The number of probes of the target. If the target gives none, it is `(m/n) ln 2`, rounded to
+    /// a number of probes that [`Plan::new`] tries.
     pub probes: u32,
     /// The rate by the textbook formula, `(1 - e^(-nk/m))^k`.
     pub claimed: f64,
     /// The exact expected rate of that filter.
     pub fpr: Fpr,
-    /// Whether the exact rate, plus the bound on equal hashes, is at most the requested rate, or
-    /// `None` if no rate was requested. The comparison is exact.
+    /// Whether the exact rate, plus the bound on equal hashes, is at most the requested rate. The
+    /// comparison is exact. `None` if no rate was requested.
     pub meets: Option<bool>,
 }
 

@@ -27,15 +27,16 @@ fn entropy(bits: f64, ones: f64) -> f64 {
 }
 
 impl Plan {
-    /// Returns an upper bound on the average size, in bits, of this plan's filter after
-    /// compression. The bound is for a filter that holds its planned number of items. The bound is
-    /// the entropy of the mean fill, which is at least the mean of the entropy (Jensen's
-    /// inequality). The result is `None` if the mean fill is not known.
+    /// Returns an upper bound on the average size, in bits, of the planned filter after
+    /// compression, when it holds its planned number of items. The bound is [`entropy_bits`] at the
+    /// mean number of set bits. By Jensen's inequality, it is at least the mean of
+    /// [`entropy_bits`]. The result is `None` if the mean number of set bits is not known, as for
+    /// blocked filters.
     ///
-    /// At a fixed rate, the bound decreases as the number of probes is reduced. For a filter that
-    /// is half full, the bound is `1.44 n log2(1/p)`. With one probe and `n/p` bits, the bound is
-    /// `n (log2(1/p) + 1.44)` (Mitzenmacher 2002). The expected fill is from Burns,
-    /// section 4.3.
+    /// Let p be the rate and n the number of items. With the best number of probes, the filter is
+    /// about half full, and the bound is about `1.44 n log2(1/p)`. With fewer probes and more bits
+    /// for the same rate, the bound is lower. With one probe and `n/p` bits, it is about
+    /// `n (log2(1/p) + 1.44)` (Mitzenmacher 2002).
     ///
     /// # Errors
     /// Fails if computing the mean would take too much work, which happens only with hundreds of
@@ -46,8 +47,8 @@ impl Plan {
 
     /// Returns a plan whose compressed filter takes at most `most` bits on average. The search
     /// starts with the best number of probes, and reduces this number until the compressed filter
-    /// is small enough. Fewer probes need more bits in memory, so the result is the plan with the
-    /// fewest bits in memory.
+    /// is small enough. Fewer probes need more bits in memory. So the search stops at the first
+    /// plan that is small enough: this plan takes the fewest bits in memory.
     ///
     /// ```
     /// use truebloom_math::{Plan, Target};
@@ -59,9 +60,9 @@ impl Plan {
     /// ```
     ///
     /// # Errors
-    /// Fails as [`new`](Self::new) does. Also fails if the target gives bits or probes, if it does
-    /// not give items and a rate, or if it has a blocked layout. Also fails if a filter with one
-    /// probe still takes more than `most` bits.
+    /// Fails as [`new`](Self::new) does. Also fails unless the target gives items and a rate, and
+    /// neither bits nor probes. Also fails for the layout [`Layout::Lines`]. Also fails if a filter
+    /// with one probe still takes more than `most` bits.
     pub fn for_transmission(target: &Target, most: u64) -> Result<Plan> {
         if target.bits.is_some() || target.probes.is_some() || target.items.is_none() || target.rate.is_none() {
             return out_of_range(

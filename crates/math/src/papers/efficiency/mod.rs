@@ -12,11 +12,13 @@ use crate::exact::work;
 use crate::{Result, Variant};
 use core::f64::consts::LN_2;
 
-/// Returns the efficiency `items log2(1/fpr) / bits`, the share of the bits that serve to
-/// distinguish keys (Burns 69, 70). It is at most 1 for any structure that distinguishes members
-/// from other keys, and near ln 2 for large standard filters at their best load. For 0 items, the
-/// efficiency is 0. The relative error is about 1e-15; it is larger only if the rate is nearly 1.
-/// This takes as long as a call of [`Variant::fpr`].
+/// Returns the efficiency of a filter, `items log2(1/fpr) / bits` (Burns, equations 69 and 70). It
+/// compares the filter with the information-theoretic limit, whose efficiency is 1. No structure
+/// that answers membership queries has a higher efficiency. A large standard filter with the best
+/// number of items has an efficiency near ln 2. For 0 items, the efficiency is 0.
+///
+/// The relative error is about 1e-15; it is larger only if the rate is nearly 1. This takes as long
+/// as a call of [`Variant::fpr`].
 ///
 /// # Errors
 /// Fails as [`Variant::fpr`] does.
@@ -33,10 +35,10 @@ fn share(bits: u64, items: u64, ln_rate: f64) -> f64 {
     (items as f64 * -ln_rate / LN_2 / bits as f64).max(0.0)
 }
 
-/// Returns the real number of items at which the standard filter is most efficient, and the
-/// efficiency there. The number of items is `1 / log2(m / (m-1))`, and the efficiency is
-/// `1 / (m log2(m / (m-1)))`. This efficiency is reached with one probe, at a rate of one half
-/// (Burns 74). For a filter of one bit, both results are 0.
+/// Returns the number of items at which the standard filter is most efficient, and the efficiency
+/// at this number. The number of items, which need not be whole, is `1 / log2(m / (m-1))`. The
+/// efficiency is `1 / (m log2(m / (m-1)))`. It is reached with one probe, at a rate of one half
+/// (Burns, equation 74). For a filter of one bit, both results are 0.
 ///
 /// # Errors
 /// Fails if a parameter is out of range.
@@ -76,9 +78,9 @@ pub fn best_probes_approximation(bits: u64, items: u64) -> Result<f64> {
 }
 
 /// Returns the number of items at which the mean fill is one half, `ln 2 / (k ln(m / (m-1)))`. This
-/// number of items maximizes the efficiency according to
-/// [`Approximation::SeveranceLohman`](crate::Approximation::SeveranceLohman). For every law of
-/// uniform positions, the efficiency at this number is nearly the highest (Burns, section 4.1).
+/// number need not be whole. It maximizes the efficiency according to
+/// [`Approximation::SeveranceLohman`](crate::Approximation::SeveranceLohman). The exact efficiency
+/// at this number is nearly the highest (Burns, section 4.1).
 ///
 /// # Errors
 /// Fails if a parameter is out of range.

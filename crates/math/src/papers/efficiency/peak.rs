@@ -12,7 +12,7 @@ use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The most efficient way to fill a number of bits.
+/// The numbers of items and probes at which a filter is most efficient.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Peak {
@@ -23,28 +23,30 @@ pub struct Peak {
     pub probes: u64,
     /// The efficiency at this number of items and probes, `items log2(1/fpr) / bits`.
     pub value: f64,
-    /// Whether it is proven that no other numbers of items and probes are better. If false, the
-    /// result rests on an assumption, which is stated in the documentation of the function that
-    /// returned it.
+    /// If true, the result is proven to be the best. If false, the result depends on an assumption;
+    /// the function that returned it documents this assumption.
     pub proven: bool,
 }
 
-/// The largest number of bits for which [`max_efficiency`] compares all items and probes of classic
-/// filters.
+/// The largest number of bits for which [`max_efficiency`] compares all numbers of items and probes
+/// of classic filters.
 pub const MOST_BITS_SEARCHED: u64 = 256;
 
 /// Returns the number of items at which a filter of `bits` bits with `probes` probes is most
 /// efficient (Burns' peak efficiency, over whole numbers of items).
 ///
-/// The search maximizes `n ln(1/f(n))`, which is proportional to the efficiency. From a to b items,
-/// this product is at most `b ln(1/f(a))`, because the rate f rises with n. The search halves
-/// intervals until each interval is excluded or has only one number. Two remaining numbers a and b
-/// are compared exactly, by comparing `f(a)^a` with `f(b)^b`. The search does not assume that the
-/// efficiency has a single peak. The search uses neither Burns' approximation (76) nor conjecture
-/// 28, which is false. The search computes about `sqrt(n)` rates. Above a limit (about 10^6 items,
-/// fewer with many probes), the search goes uphill from the half-full filter, and assumes that
-/// there is only one peak. In this case, `proven` is false. With one probe, `proven` is true,
-/// because it is a theorem that there is only one peak.
+/// Let f(n) be the rate with n items. The search maximizes `n ln(1/f(n))`, which is proportional to
+/// the efficiency. It divides the range of n into intervals. For all n from a to b, the product is
+/// at most `b ln(1/f(a))`, because the rate increases with n. If this bound is below the best value
+/// found so far, the search discards the interval. Otherwise, it divides the interval again, until
+/// only single numbers remain. It compares two remaining numbers a and b exactly, by comparing
+/// `f(a)^a` with `f(b)^b`. The search computes about `sqrt(n)` rates. It does not assume that the
+/// efficiency has a single peak, and it does not use Burns' conjecture 28, which is false.
+///
+/// Above about 10^6 items (fewer with many probes), this search would take too long. Another search
+/// then looks for the number of items after which the efficiency no longer increases. It assumes
+/// that there is only one peak, so `proven` is false. With one probe, `proven` is still true,
+/// because there is provably only one peak.
 ///
 /// ```
 /// use truebloom_math::{Variant, peak_efficiency};
@@ -68,17 +70,18 @@ pub fn peak_efficiency(variant: Variant, bits: u64, probes: u32) -> Result<Peak>
 /// Returns the numbers of items and probes at which a filter of `bits` bits is most efficient
 /// (Burns' maximum efficiency, over whole numbers).
 ///
-/// - For the standard filter, one probe is best (Burns, theorem 26 and corollary 27). For whole
-///   numbers, Hölder's inequality proves that `f(n, k)^(1/k) >= f(nk, 1)`. So nk items with one
-///   probe are at least as efficient as n items with k probes.
-/// - For the partitioned filter, one probe is best, because every further slice costs half a bit
-///   (the proof is in the source).
-/// - For the classic filter, all items and probes are compared for up to [`MOST_BITS_SEARCHED`]
-///   bits. According to Burns (75), the best classic filter has one item, which sets half of the
-///   bits. The only known exception is a filter of three bits, for which two items of one bit each
-///   are better. For more than 256 bits, (75) is a conjecture, and `proven` is false. The highest
-///   efficiency exceeds that of this filter by at most about `log2(pi m / 2) / (2m)`, because no
-///   efficiency is above 1.
+/// - For the standard filter, one probe is best (Burns, theorem 26 and corollary 27). Let f(n, k)
+///   be the rate with n items and k probes. By Hölder's inequality, `f(n, k)^(1/k) >= f(nk, 1)`. So
+///   nk items with one probe are at least as efficient as n items with k probes.
+/// - For the partitioned filter, one probe is best. With k probes, `n log2(1/fpr)` is at most
+///   `(m - k/2) ln 2`. With one probe and 8 or more bits, the best value exceeds `(m - 1) ln 2`.
+///   (The proof is in the source.) For fewer than 8 bits, all numbers of probes are compared.
+/// - For the classic filter with up to [`MOST_BITS_SEARCHED`] bits, all numbers of items and probes
+///   are compared. According to Burns' equation (75), the best classic filter has one item, which
+///   sets half of the bits. The only known exception has three bits: two items with one probe are
+///   better. For more than 256 bits, equation (75) is a conjecture. The result is then the filter
+///   with one item, and `proven` is false. No efficiency is above 1, so the highest efficiency
+///   exceeds the result by at most about `log2(pi m / 2) / (2m)`.
 ///
 /// The search takes milliseconds, or a few tenths of a second for the largest parameters in its
 /// range.

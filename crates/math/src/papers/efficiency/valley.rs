@@ -1,15 +1,15 @@
-//! Crossovers: the loads at which two consecutive numbers of probes are equally good, and the
-//! efficiency there, which is the lowest between their peaks.
+//! Crossovers: the numbers of items per bit at which k and k + 1 probes have the same rate, and the
+//! efficiency at these points.
 
 use crate::Result;
 use crate::error::check_probes;
 use crate::exact::work;
 use core::f64::consts::LN_2;
 
-/// Returns the number of items per bit at which `probes` and `probes + 1` have the same rate,
-/// according to Knuth's approximation `(1 - e^(-nk/m))^k`. The result is `x = ln z`, where z is the
-/// root above 1 of `z^(k+1) = z + 1` (Burns, theorem 31). For k = 1, the root is the golden ratio.
-/// The relative error is below 1e-15. `probes` must be from 1 to 100,000.
+/// Returns the number of items per bit at which a filter with k = `probes` and a filter with k + 1
+/// probes have the same rate, according to Knuth's approximation `(1 - e^(-nk/m))^k`. The result is
+/// `x = ln z`, where z is the root above 1 of `z^(k+1) = z + 1` (Burns, theorem 31). For k = 1, the
+/// root is the golden ratio. The relative error is below 1e-15. `probes` must be from 1 to 100,000.
 ///
 /// ```
 /// let x = truebloom_math::crossover(1)?;
@@ -37,10 +37,10 @@ pub fn crossover(probes: u32) -> Result<f64> {
 }
 
 /// Returns the efficiency at the number of items per bit that [`crossover`] returns, by the same
-/// approximation. If the better of `probes` and `probes + 1` is always used, this is the lowest
-/// efficiency between the peaks of these two numbers. The efficiency is `k (k+1) x^2 / ln 2`,
-/// because the rate is `z^(-k(k+1))`. The efficiency rises to ln 2 as the number of probes
-/// increases.
+/// approximation. With k = `probes` and with k + 1 probes, the efficiency has a peak at different
+/// numbers of items per bit. Between these peaks, choose the better number of probes at each point.
+/// The lowest efficiency is then at the crossover. With x and z as in [`crossover`], it is
+/// `k (k+1) x^2 / ln 2`, because the rate is `z^(-k(k+1))`. As k grows, it increases towards ln 2.
 ///
 /// # Errors
 /// Fails if a parameter is out of range.

@@ -16,11 +16,11 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 
-/// Evidence that a filter with one bit less than claimed does not reach the rate.
+/// Evidence that a filter with one bit less than the claimed size has too high a rate.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Smaller {
-    /// The size that is excluded.
+    /// The size that is excluded, which is one bit less than the claimed size.
     pub bits: u64,
     /// A bound excludes all numbers of probes from 1 to this number. 0 means that the bound
     /// excludes no number of probes.
@@ -28,12 +28,13 @@ pub struct Smaller {
     /// A bound excludes this number of probes and all larger numbers. The value is `None` if the
     /// claim is for a fixed number of probes.
     pub many: Option<u32>,
-    /// The numbers of probes between `few` and `many`. Each of them is excluded by computing its
-    /// rate.
+    /// All numbers of probes that no bound excludes, each with its rate. Every one of these rates
+    /// is too high. If the claim is for a fixed number of probes, only this number is listed.
     pub between: Vec<Excluded>,
 }
 
-/// The evidence that the expected rate with this number of probes is above the requested rate.
+/// The evidence that the expected rate with this number of probes, plus the bound on equal hashes,
+/// is above the requested rate.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Excluded {

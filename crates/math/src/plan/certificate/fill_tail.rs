@@ -18,8 +18,8 @@ use crate::{Error, Fill, Law, Result, law::Standard};
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct OneFilter {
-    /// The probability that is proven. If the claim names a probability, it is that one; otherwise
-    /// it is the largest that a [`TailBound`] proves.
+    /// The probability that is proven. It is the requested confidence, or a lower one if no
+    /// [`TailBound`] proves the requested confidence.
     pub confidence: f64,
     /// The largest number of set bits at which the rate, plus the bound on equal hashes, is at most
     /// the requested rate.
@@ -28,8 +28,12 @@ pub struct OneFilter {
     pub bound: TailBound,
 }
 
-/// A bound on `P(X >= a)`. All numbers are multiples of `2^-UNIT` ([`TailBound::UNIT`]). Fields
-/// with names that end in `above` are upper bounds on the true values; all others are lower bounds.
+/// An upper bound on `P(X >= a)`, where X is the number of set bits and a is [`OneFilter::ones`]
+/// plus 1. In the formulas, `v` is the variance of X.
+///
+/// The fields are integers, in units of `2^-64` ([`TailBound::UNIT`]). `mean_above` and
+/// `variance_above` are upper bounds on the true values, and `variance` is a lower bound. `tilt` is
+/// not an estimate, because the bounds hold for every tilt above 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TailBound {
     /// The probability is 0. A filter cannot have `a` set bits, because `min(m, n k) < a`.
@@ -37,7 +41,7 @@ pub enum TailBound {
     /// The filter is so small that the checker can compute the distribution of the number of set
     /// bits item by item.
     Law,
-    /// Bennett's bound: `E = exp(v (z - 1 - ln z) - (a - mean) ln z)`.
+    /// Bennett's bound, which holds for every z > 1: `E = exp(v (z - 1 - ln z) - (a - mean) ln z)`.
     Chernoff {
         /// The tilt `z - 1`, which is the parameter of the bound.
         tilt: u128,
@@ -46,8 +50,9 @@ pub enum TailBound {
         /// An upper bound on the variance.
         variance_above: u128,
     },
-    /// The bound `0.469 sqrt(z / v) E z / (z - 1)`, which follows from the log-concavity of the
-    /// tilted distribution.
+    /// A sharper form of Bennett's bound: `0.469 sqrt(z / v) E z / (z - 1)`, with E as in
+    /// [`TailBound::Chernoff`]. It uses the largest probability of any single value of X after
+    /// exponential tilting by z.
     LargestTerm {
         /// The tilt `z - 1`, which is the parameter of the bound.
         tilt: u128,
@@ -58,7 +63,7 @@ pub enum TailBound {
         /// A lower bound on the variance.
         variance: u128,
     },
-    /// The bound by Berry and Esseen: the normal tail at `(a - mean) / sqrt(v)`, plus
+    /// The Berry-Esseen bound: the tail of the normal distribution at `(a - mean) / sqrt(v)`, plus
     /// `0.56 / sqrt(v)`.
     Normal {
         /// An upper bound on the mean.
@@ -71,7 +76,7 @@ pub enum TailBound {
 }
 
 impl TailBound {
-    /// The number of binary digits after the point in the numbers of a `TailBound`.
+    /// The number of binary digits after the point in the fields of a `TailBound`.
     pub const UNIT: u32 = 64;
 }
 

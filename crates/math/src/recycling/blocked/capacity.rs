@@ -24,9 +24,9 @@ pub struct BlockedSized {
 }
 
 impl BlockedSized {
-    /// Returns the bits per item of this design, divided by those of the design `standard`. Items
-    /// are counted per cycle. If the numbers of items are known only as brackets, the result is the
-    /// largest possible ratio.
+    /// Returns the bits per item of this design, divided by the bits per item of the design
+    /// `standard`. Both count the expected number of items in a cycle. These numbers are brackets,
+    /// and the result is the largest ratio that the brackets allow.
     #[must_use]
     pub fn bits_ratio(&self, standard: &SizedDesign) -> f64 {
         let (items, others) = (self.run.items_per_cycle.lower, standard.run.items_per_cycle.upper);
@@ -43,16 +43,18 @@ impl BlockedSized {
 }
 
 /// Finds a blocked design with `bits` bits, rounded down to whole lines of [`BLOCK_BITS`]. The
-/// long-run rate of the design is proven to be at most `rate`. Its number of items per cycle is
-/// nearly the largest possible number. The result is `None` if no design was found, which can
-/// happen with few lines at low rates.
+/// average rate of the design in the long run is proven to be at most `rate`. The number of items
+/// per cycle is nearly the largest possible number. The result is `None` if no design was found,
+/// which can happen with few lines at low rates.
 ///
-/// The [`limit`](BlockedDesign::limit) of the design is the highest decimal number with four digits
-/// for which the long-run rate is proven to be at most `rate`. The number of probes is chosen by
-/// comparing expected rates, not brackets. Because of this choice, the design may hold up to 0.3%
-/// fewer items than the best design. In total, it holds less than 1% fewer items than the best
-/// design. This takes tens of milliseconds at usual rates and any size, and some tenths of a second
-/// at a rate of 1e-9.
+/// The [`limit`](BlockedDesign::limit) of the design has four significant decimal digits. It is the
+/// highest such number for which the average rate is proven to be at most `rate`. An approximation
+/// first selects the numbers of probes with which the filter holds at least 99.7% of the largest
+/// number of items. The search computes brackets only for these numbers of probes. The design holds
+/// less than 1% fewer items than the best design.
+///
+/// This takes tens of milliseconds at usual rates and any size, and some tenths of a second at a
+/// rate of 1e-9.
 ///
 /// ```
 /// use truebloom_math::recycling::{Mode, blocked_capacity, capacity};
@@ -191,12 +193,13 @@ fn decimal_below(limit: f64) -> i64 {
     (power + 18) * 9_000 + digits.clamp(1_000, 9_999) - 1_000
 }
 
-/// Finds nearly the smallest blocked design that is proven to hold at least `items` per cycle at a
-/// long-run rate of at most `rate`. The result is `None` above 2^62 bits.
+/// Finds nearly the smallest blocked design that is proven to hold at least `items` per cycle, at
+/// an average rate of at most `rate` in the long run. The result is `None` if no design with up to
+/// 2^62 bits was found.
 ///
-/// The capacity is not exactly monotone in the number of bits, so the search can miss a slightly
-/// smaller size. The difference is less than a thousandth of the size plus one line. This takes
-/// some tenths of a second.
+/// The search stops when a slightly smaller size is not enough. The difference between the two
+/// sizes is at most one line plus a thousandth of the size. The capacity is not exactly monotone in
+/// the number of bits, so a smaller size may still be enough. This takes some tenths of a second.
 ///
 /// # Errors
 /// Fails if `items` is 0 or less, or above 1e18, or if the rate is below 1e-9.

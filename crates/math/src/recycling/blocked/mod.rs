@@ -1,11 +1,11 @@
 //! Blocked recycling filters, in which all probes of an item are in one line (block). A blocked
-//! filter is emptied when its own rate exceeds a limit.
+//! filter is emptied when its current rate exceeds a limit.
 //!
 //! The number of set bits of a blocked filter does not determine its rate. The rate is the mean
 //! over its lines of `(d/m)^k`, where d of a line's m bits are set ([`Weights`]). So the filter's
-//! own rate, and not the number of set bits, decides when the filter is emptied. Every new item of
-//! any stream passes with a probability of at most the limit, apart from equal hashes, which add at
-//! most `bits / 2^128`.
+//! current rate, and not the number of set bits, decides when the filter is emptied. On any stream,
+//! a new item is wrongly reported as seen with a probability of at most the limit, apart from equal
+//! hashes, which add at most `bits / 2^128`.
 
 mod capacity;
 mod cycle;
@@ -24,8 +24,10 @@ use crate::exact::work;
 use crate::law::{Blocked, InBlock};
 use crate::{Fpr, MAX_BLOCKED_PROBES, Method};
 
-/// The design of a blocked recycling filter with one phase. The filter is emptied when its own rate
-/// exceeds a limit. Positions within a line are independent, as in [`InBlock::Independent`].
+/// The design of a blocked recycling filter with one phase: there is a single filter, without a
+/// second, frozen filter. A cycle ends when the current rate of the filter, computed from its set
+/// bits, exceeds a limit. The filter is then emptied. Positions within a line are independent, as
+/// in [`InBlock::Independent`].
 ///
 /// ```
 /// use truebloom_math::{BLOCK_BITS, recycling::BlockedDesign};
@@ -52,16 +54,17 @@ const MOST_BLOCK_BITS: u64 = 65_536;
 
 impl BlockedDesign {
     /// Creates the design of a filter of `bits` bits in lines of `block_bits` bits (512 in the
-    /// filters of the crate `truebloom`). The filter is emptied when its rate exceeds `limit` after
-    /// an insertion.
+    /// filters of the crate `truebloom`). The filter is emptied when its current rate exceeds
+    /// `limit` after an insertion.
     ///
-    /// Two phases are not supported, because no bracket is known for the joint rate of an active
-    /// and a frozen filter. [`Mode::retaining`](super::Mode::retaining) is not supported either,
-    /// because no bracket is known for a cycle that begins with a retained item.
+    /// Blocked designs do not support [`Phases::Two`](super::Phases::Two), because no bracket is
+    /// known for the rate of two filters together. They do not support
+    /// [`Mode::retaining`](super::Mode::retaining), because no bracket is known for cycles that
+    /// begin with one item in the filter.
     ///
     /// # Errors
     /// Fails if `bits` is out of range or not a multiple of `block_bits`, or if lines have more
-    /// than 65,536 bits. Also fails if probes are not from 1 to [`MAX_BLOCKED_PROBES`], or if
+    /// than 65,536 bits. Also fails if `probes` is not from 1 to [`MAX_BLOCKED_PROBES`], or if
     /// `limit` is not from 1e-15 to 0.999.
     pub fn new(bits: u64, block_bits: u64, probes: u32, limit: f64) -> Result<BlockedDesign> {
         check_probes(probes)?;
@@ -101,22 +104,23 @@ impl BlockedDesign {
         crate::Law::probes(&self.law)
     }
 
-    /// Returns the limit, the highest rate at which a cycle continues. Every new item whose hash
-    /// differs from those of all items in the filter passes with a probability of at most the
-    /// limit. The worst rate of [`long_run`](Self::long_run) includes equal hashes.
+    /// Returns the limit, the highest rate at which a cycle continues. A new item is wrongly
+    /// reported as seen with a probability of at most the limit, apart from equal hashes. The worst
+    /// rate of [`long_run`](Self::long_run) includes equal hashes.
     #[must_use]
     pub fn limit(&self) -> f64 {
         self.limit
     }
 
-    /// Returns the weights of lines. From these weights, a filter computes its own rate.
+    /// Returns the weights of lines, from which a filter computes its current rate. The weight of a
+    /// line is the rate of a query that reads this line.
     #[must_use]
     pub fn weights(&self) -> Weights {
         Weights::new(self.block_bits(), self.probes())
     }
 
-    /// Returns the largest total weight of all lines at which a cycle continues. This weight is
-    /// `limit` times the number of lines, rounded down.
+    /// Returns the largest sum of the weights of all lines at which the filter is not emptied. In
+    /// the units of [`Weights`], it is `limit` times the number of lines, rounded down.
     #[must_use]
     pub fn most_weight(&self) -> u128 {
         weights::at_most(self.limit, self.blocks())
@@ -125,15 +129,18 @@ impl BlockedDesign {
     /// Returns the long-run average rate, the worst rate and the expected number of items in a
     /// cycle.
     ///
-    /// All results are proven ([`Method::Bound`]). The worst rate differs from the limit by at most
-    /// the effect of a single item. The widths of the brackets of the number of items and of the
-    /// average rate are about proportional to `1/sqrt(lines)`. The values inside the brackets are
-    /// approximations, which assume that the rate of a filter is always the expected rate. In
-    /// simulations, the relative error of these values is less than `1/lines`. The method is
-    /// described in docs/design/recycling.md. The computation takes some milliseconds at any size,
-    /// and up to a second with 32 probes.
+    /// All brackets are proven ([`Method::Bound`]). Without equal hashes, the worst rate is at most
+    /// the limit. It is below the limit by at most the amount that one item adds to the rate, plus
+    /// rounding errors. The brackets of the average rate and of the number of items have widths
+    /// that are about proportional to `1/sqrt(lines)`. Each bracket also has a value inside, which
+    /// is only an approximation. It assumes that the current rate is always the expected rate for
+    /// the number of items. In simulations, the relative error of this approximation is less than
+    /// `1/lines`. The method is described in docs/design/recycling.md.
     ///
-    /// As in [`Design::long_run`](super::Design::long_run), the rates include equal hashes.
+    /// The computation takes some milliseconds at any size, and up to a second with 32 probes.
+    ///
+    /// The rates include the probability that a new item has the same hash as an item in the
+    /// filter, as in [`Design::long_run`](super::Design::long_run).
     ///
     /// # Errors
     /// Fails if a cycle may take more than 2^61 items, which can happen with sizes near 2^62 bits.

@@ -1,12 +1,12 @@
 //! Weights, which express the rate of a blocked filter as a sum of integers over its lines. The
-//! filter updates this sum exactly as it fills.
+//! filter keeps this sum exact at every insertion.
 
 use alloc::vec::Vec;
 
-/// A line in which d of the m bits are set has the weight `(d/m)^k`, in units of 2^-64 and rounded
-/// up. The mean weight of all lines is the filter's own rate, or exceeds it by less than
-/// [`Weights::most_rounded`]. A filter compares this mean with its limit, so it never continues a
-/// cycle with a rate above the limit.
+/// The weights of the lines of a blocked filter. If d of the m bits of a line are set, its weight
+/// is `(d/m)^k`, in units of 2^-64 and rounded up. The mean weight of all lines is the current rate
+/// of the filter, plus a rounding error of less than [`Weights::most_rounded`]. A filter compares
+/// this mean with its limit. So a cycle never continues with a rate above the limit.
 ///
 /// The rounding is part of the definition, so that all implementations get the same weights. The
 /// computation starts with 2^64, and takes k steps. Each step multiplies by d, divides by m and
@@ -36,8 +36,8 @@ impl Weights {
         Weights { weights: (0..=m).map(weigh).collect(), probes }
     }
 
-    /// Returns the weight of a line with this many set bits. If `ones` exceeds the number of bits
-    /// of a line, the result is the weight of a full line.
+    /// Returns the weight of a line with `ones` set bits. If `ones` exceeds the number of bits of a
+    /// line, the result is the weight of a full line.
     #[inline]
     #[must_use]
     pub fn of(&self, ones: usize) -> u128 {
@@ -52,8 +52,8 @@ impl Weights {
         f64::from(self.probes) * UNIT
     }
 
-    /// Returns the rate of a filter with this total weight and this many lines, rounded. The rate
-    /// is 0 if there are no lines.
+    /// Returns the rate of a filter from the sum of its weights, `total`, and its number of lines,
+    /// `blocks`. The result is rounded to an `f64`. The rate is 0 if there are no lines.
     #[must_use]
     pub fn rate(total: u128, blocks: u64) -> f64 {
         if blocks == 0 { 0.0 } else { total as f64 * UNIT / blocks as f64 }
