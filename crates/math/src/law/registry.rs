@@ -165,14 +165,6 @@ impl SchemeId {
         self.variant().is_some() || self == SchemeId::Blocked
     }
 
-    /// Returns whether the number of set bits in each slice determines the rate of one filter. A
-    /// filter without slices counts as one slice. For `partition-double`, the result is true,
-    /// although the numbers determine the rate only with one or two probes.
-    #[must_use]
-    pub fn fill_tells_rate(self) -> bool {
-        matches!(self, SchemeId::Standard | SchemeId::Classic | SchemeId::Partitioned | SchemeId::PartitionDouble)
-    }
-
     /// Returns the law of the scheme for `bits` bits in total.
     ///
     /// ```
