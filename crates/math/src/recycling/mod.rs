@@ -180,7 +180,8 @@ impl Design {
     }
 }
 
-/// A non-negative number that is known to be between two bounds: `lower <= truth <= upper`.
+/// A non-negative number with two bounds: `lower <= truth <= upper`. With [`Method::Simulation`],
+/// this holds only with 99% confidence. With [`Method::Validated`], it is not proven.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Bracket {

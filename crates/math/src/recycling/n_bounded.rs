@@ -9,7 +9,7 @@ use crate::{Fpr, Method, Variant};
 use alloc::vec;
 
 /// Which rate is computed, and which items count towards the limit N. The names f_w, f_o and f_a
-/// are those of the paper.
+/// are those of Dozier, Salamatian and Rubenstein.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Counting {
@@ -42,8 +42,9 @@ impl core::str::FromStr for Counting {
 pub struct NBounded {
     /// The rate, computed by a Markov chain over the number of set bits.
     pub fpr: Fpr,
-    /// The rate by the formula of Dozier, Salamatian and Rubenstein. For the i-th new item, this
-    /// function uses the textbook rate after i - 1 items (see D14 and D15 in docs/ERRATA.md).
+    /// The rate by the formula of Dozier, Salamatian and Rubenstein. In the two averages, the rate
+    /// of the i-th new item is the textbook rate after i - 1 items (see D14 and D15 in
+    /// docs/ERRATA.md).
     pub printed: f64,
     /// The expected number of new items in a cycle.
     pub arrivals: Bracket,
