@@ -16,39 +16,44 @@ use core::cell::{Cell, RefCell};
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SizedDesign {
-    /// The design, with the best number of probes and the best sigma.
+    /// The design, with the best number of probes found and the best recycle threshold sigma.
     pub design: Design,
     /// The rates and the number of items of the design.
     pub run: LongRun,
 }
 
-/// Among the designs with `bits` bits in total and a long-run rate of at most `rate`, finds the
-/// design with the most items per cycle (with two phases, per phase). If several designs hold
-/// equally many items, the result is the design with the fewest probes. With two phases, each
-/// filter has half of the bits; an odd bit is not used. The result is `None` if every design has a
-/// higher rate, even with the smallest sigma.
+/// Searches for the design with the most items per cycle that has `bits` bits in total and whose
+/// long-run rate is at most `rate`. With two phases, it maximises the items per phase. If several
+/// designs hold equally many items, the result is the design with the fewest probes. With two
+/// phases, each filter has half of the bits; an odd bit is not used. The result is `None` if the
+/// search finds no design with such a rate.
 ///
-/// A filter with a larger recycle threshold sigma is fuller when it is emptied, so its rate
-/// increases with sigma. Therefore the best sigma for a given number of probes is found by
-/// bisection. The increase is proven in all cases except one: if the item that ended a cycle is
-/// inserted into the emptied filter at the same positions, the increase is only observed. In this
-/// case, if the filter has at most 64 bits, the search tries every sigma.
+/// The filter is emptied when more than sigma of its bits are set. With a larger sigma, the filter
+/// gets fuller, so its rate increases. Therefore the best sigma for a given number of probes is
+/// found by bisection. This increase is proven for all modes except one: [`Mode::retaining`] and
+/// [`Seeds::Kept`] with probes that may collide. For this mode, the increase is only observed, so
+/// up to 64 bits the search tries every sigma.
 ///
-/// Each decision compares the bracket of the rate with the exact value of the requested rate. The
-/// precision is that of double-double arithmetic (pairs of `f64`). If this precision is too low for
-/// a decision, the rate of the design counts as too high, unless the two rates are proven to be
-/// equal. A proof of equality is possible only for a few bits. The search tries every number of
-/// probes with which large filters have a capacity within 3% of the best capacity. Up to 1,024
-/// bits, it tries further numbers. There is no proof that the resulting design is the best one. For
-/// small sizes, the search was compared with a search over all numbers of probes. Numbers of items
-/// count as equal if their relative difference is below 1e-11.
+/// To accept or reject a design, the search compares proven lower and upper bounds on its rate with
+/// the exact value of `rate`. For small designs, these bounds have the precision of pairs of `f64`.
+/// For large designs, they have at most the precision of an `f64`. If `rate` is between the bounds,
+/// the design is rejected, unless the two rates are proven to be equal. This proof is possible only
+/// for filters of at most 16 bits.
 ///
-/// Each number of probes that is tried takes time O(probes x bits), which is 0.2 seconds for a
-/// million bits. Above a hundred thousand hashes (probes x sigma), integrals are tried first, which
-/// take some microseconds. Integrals are not enough if their bracket is too wide for a decision. A
-/// search ends after about a second with the best result so far, or with
-/// [`Error::TooLong`] if there is none. The error occurs with hundreds of
-/// probes in a few thousand bits.
+/// The search tries numbers of probes for which the number of items is within 3% of the best number
+/// in the limit of large filters. Up to 1,024 bits, it also tries other numbers of probes. It skips
+/// some of these numbers if trying all of them would take too long. There is no proof that the
+/// resulting design is the best one. For small sizes, the search was compared with a search over
+/// all numbers of probes. Two designs hold equally many items if the relative difference is below
+/// 1e-11.
+///
+/// The search takes time O(probes x bits) for each number of probes that it tries. For a million
+/// bits, this is 0.2 seconds. Above a hundred thousand hashes (probes x sigma), it first bounds the
+/// rate by integrals, which takes some microseconds. The slower computation is then needed only if
+/// these bounds do not decide, if probes are distinct, or with [`Mode::retaining`]. A search ends
+/// after about a second with the best result so far. If there is none, it fails with
+/// [`Error::TooLong`]. This can happen with hundreds of probes and a few
+/// thousand bits.
 ///
 /// ```
 /// use truebloom_math::recycling::{Mode, capacity};
@@ -57,28 +62,30 @@ pub struct SizedDesign {
 /// # Ok::<(), truebloom_math::Error>(())
 /// ```
 ///
-/// The rate includes equal 128-bit hashes, which matter at very low rates.
+/// The upper end of the rate includes the probability that a new item has the same 128-bit hash as
+/// an earlier item. This matters only at very low rates.
 ///
 /// # Errors
-/// Fails if `bits` is out of range, if the rate is below 1e-300, or if equal 128-bit hashes may
-/// take more than half of the rate ([`Error::EqualHashes`]).
+/// Fails if `bits` is out of range, or if the rate is below 1e-300. Fails with
+/// [`Error::EqualHashes`] if the bound on the rate of equal 128-bit hashes is above half of `rate`.
 pub fn capacity(bits: u64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>> {
     let _work = work::begin();
     check_bits(bits / mode.filters())?;
     leaving_room(rate, bits, |rate| Search::new(rate, Kept::Average, mode)?.capacity(bits))
 }
 
-/// Like [`capacity()`], but `rate` bounds the *worst* rate, and not the long-run average rate. On
-/// every stream that was chosen without knowledge of the seeds, each new item passes with a
-/// probability of at most `rate`, whatever came before. So the average over any such stream is at
-/// most `rate`, too.
+/// Like [`capacity()`], but `rate` bounds the *worst* rate ([`LongRun::worst`]), and not the
+/// long-run average rate. If the stream was chosen without knowledge of the seeds, each new item is
+/// wrongly reported as seen with a probability of at most `rate`. This holds whatever came before
+/// the item. So the average over any such stream is at most `rate`, too.
 ///
-/// With two phases, the worst rate is the only bound on the average rate that holds for every
-/// stream. The reason is that items of the frozen filter are inserted into the active filter when
-/// they repeat. These items may fill the active filter before new items come. So on some streams,
-/// the average rate is as high as the worst rate. With one phase, the long-run average rate holds
-/// on every stream. The worst rate is [`LongRun::worst`]. For two phases with the same seed, the
-/// worst rate is computed as if the positions in the two filters were independent.
+/// With one phase, the long-run average rate holds on every such stream. With two phases, it does
+/// not. If an item of the frozen filter (the full filter of the previous phase) repeats, it is
+/// inserted into the active filter. Such items may fill the active filter before new items come. So
+/// on some streams, the average rate can come close to the worst rate.
+///
+/// For two phases with the same seed, the worst rate is computed as if the set bits of the two
+/// filters were independent.
 ///
 /// ```
 /// use truebloom_math::recycling::{Mode, capacity, worst_capacity};
@@ -99,20 +106,20 @@ pub fn worst_capacity(bits: u64, rate: &Rate, mode: Mode) -> Result<Option<Sized
     leaving_room(rate, bits, |rate| Search::new(rate, Kept::Worst, mode)?.capacity(bits))
 }
 
-/// Returns the smallest design found that holds at least `items` per cycle (with two phases, per
-/// phase) at a long-run rate of at most `rate`. The result is `None` if more than 2^62 bits would
-/// be needed.
+/// Searches for the smallest design whose long-run rate is at most `rate`, and that holds at least
+/// `items` items per cycle on average. With two phases, `items` is the number of items per phase.
+/// The result is `None` if more than 2^62 bits would be needed.
 ///
-/// The capacity is not monotone in the number of bits, because sigma and the number of probes are
-/// integers. So after a bisection, the search tries smaller sizes than the one found. Up to 512
-/// bits, it tries all smaller sizes. Up to a hundred thousand bits, it tries 48 smaller sizes;
-/// above a hundred thousand bits, it tries 12 smaller sizes. With two phases, these numbers are the
-/// bits of each filter, so the search tries only even total sizes. Above 256 bits, the search ends
-/// early at a size that holds too few items, if even a sigma that is larger by four would not be
-/// enough. For small filters, the search was compared with a search over all sizes.
+/// A filter with more bits can hold slightly fewer items, because sigma and the number of probes
+/// are integers. So after a bisection, the search also tries smaller sizes. Up to 512 bits, it
+/// tries all smaller sizes. Up to a hundred thousand bits, it tries 48 smaller sizes; above a
+/// hundred thousand bits, it tries 12. With two phases, these are the bits of each filter, so the
+/// search tries only even total sizes. Above 256 bits, the search ends at the first size that is
+/// clearly too small: four more set bits per cycle would not be enough for the missing items. For
+/// small filters, the search was compared with a search over all sizes.
 ///
 /// # Errors
-/// Fails as [`capacity()`] does. Also fails if `items` is 0 or less, or above 1e18.
+/// Fails as [`capacity()`] does. Also fails if `items` is not above 0, or if it is above 1e18.
 pub fn min_bits(items: f64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>> {
     let _work = work::begin();
     leaving_room(rate, 0, |rate| Search::new(rate, Kept::Average, mode)?.min_bits(items))

@@ -21,11 +21,11 @@ use alloc::vec::Vec;
 pub struct Cycle {
     /// The mean length, as in [`LongRun::items_per_cycle`](super::LongRun::items_per_cycle).
     pub mean: Bracket,
-    /// The variance of the length. If the cycle has at most two million hashes (probes x sigma),
-    /// the relative error of the variance is below 1e-6. For longer cycles with colliding probes,
-    /// the value is the limit for large filters. The error of this limit is exponentially small.
+    /// The variance of the length. Up to two million hashes (probes x sigma), its relative error is
+    /// below 1e-6. For more hashes, the error is not proven. If probes may collide and no item is
+    /// retained, the value for more hashes is the limit for large filters.
     pub variance: f64,
-    /// The smallest number of items that can end a cycle.
+    /// The smallest possible length of a cycle.
     pub least: u64,
     /// `survival[n]` is the probability that a cycle has more than n items, with an absolute error
     /// below 1e-11. `None` if the item-by-item computation would take too long.
@@ -39,14 +39,14 @@ const FINE_HASHES: f64 = 2e6;
 pub(super) const MAX_LAW: f64 = 5e7;
 
 impl Design {
-    /// Returns the distribution of the length of a cycle. The whole distribution is computed if the
-    /// product of probes, items and states is below 5e7, which allows a few hundred thousand bits.
-    /// For larger filters, only the mean and the variance are computed.
+    /// Returns the distribution of the length of a cycle. The whole distribution is computed only
+    /// if probes x items x width is at most 5e7, where width is about `15 sqrt(sigma)`. This limit
+    /// allows a sigma of up to about 20,000. For larger filters, only the mean and the variance are
+    /// computed.
     ///
     /// A cycle continues after n items if at most sigma bits are set. So the distribution of its
-    /// length follows from the distribution of the fill (Burns). This distribution is not in the
-    /// paper on recycling. For the variance, the items of each cycle are numbered from 1 to N. The
-    /// expected sum of these numbers is `E[N (N+1) / 2]`, which the recursion computes.
+    /// length N follows from the distribution of the number of set bits (Burns). The variance is
+    /// computed from `E[N (N+1) / 2]`, the expected sum of the numbers from 1 to N.
     ///
     /// # Errors
     /// Fails as [`long_run`](Self::long_run) does.
@@ -120,8 +120,8 @@ impl Design {
 }
 
 impl Cycle {
-    /// Returns the probability that a cycle has more than `items` new items, if the distribution is
-    /// known.
+    /// Returns the probability that a cycle has more than `items` new items. The result is `None`
+    /// if the distribution was not computed.
     #[must_use]
     pub fn survival(&self, items: u64) -> Option<f64> {
         let survival = self.survival.as_ref()?;
@@ -133,9 +133,10 @@ impl Cycle {
         self.survival.as_deref()
     }
 
-    /// Returns the smallest n with `P(N <= n) >= p`, for p strictly between 0 and 1, and the method
-    /// by which it was computed. The method is `Validated` if n was computed from the distribution;
-    /// otherwise, n is a normal approximation for large filters.
+    /// Returns the smallest n for which a cycle has at most n items with probability at least `p`,
+    /// and the method by which n was computed. The method is `Validated` if n was computed from the
+    /// distribution. Otherwise, n comes from a normal approximation, and the method is
+    /// `Approximation`.
     ///
     /// # Errors
     /// Fails if `p` is not strictly between 0 and 1.

@@ -7,8 +7,8 @@ use crate::{Method, bisect};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// What a design remembers, and for how long. Time is measured in *new* items: items that the
-/// active filter did not contain. An item that only the frozen filter contains counts as new.
+/// How long a design remembers an item. Time is measured in *new* items. An item is new if the
+/// active filter did not contain it, even if the frozen filter did.
 #[derive(Clone, Debug)]
 pub struct Forgetting {
     design: Design,
@@ -18,29 +18,31 @@ pub struct Forgetting {
 }
 
 impl Design {
-    /// Returns the distribution of the time for which an item is remembered. The item arrives at a
-    /// random moment in a long stream of new items.
+    /// Returns the distribution of the number of new items for which an item is remembered. The
+    /// item arrives at a random moment in a long stream of new items. *Forgotten* means that no
+    /// filter contains the item. A repeat of a forgotten item may still be reported as seen, with
+    /// the same probability as any new item.
     ///
-    /// With one phase, an item is forgotten when its cycle ends. With two phases, an item is
-    /// forgotten when the cycle after its own cycle ends. The item is at a uniform position in its
-    /// cycle. Cycles are chosen in proportion to their lengths, because longer cycles contain more
-    /// items. Let N be the length of a cycle. In the cycle of the item, exactly u more items follow
-    /// with probability `P(N > u) / E[N]`. Let `c = g + 1` and
-    /// `H_j(c) = E[(c - N_1 - .. - N_j)^+]`. Then the probability that the item is forgotten after
-    /// g new items is
+    /// With one phase, an item is forgotten when its cycle ends. With two phases, it is forgotten
+    /// when the next cycle ends. A random item is more likely to be in a long cycle: the
+    /// probability of a cycle is proportional to its length N. Within the cycle, every place is
+    /// equally likely. So the probability that exactly u more items follow in the same cycle is
+    /// `P(N > u) / E[N]`.
+    ///
+    /// Let g be a number of new items, let `c = g + 1`, and let
+    /// `H_j(c) = E[(c - N_1 - .. - N_j)^+]` for independent cycle lengths N_1, N_2. Then the
+    /// probability that the item is forgotten after g new items is
     ///
     /// ```text
     /// one phase   (H_0(c) - H_1(c)) / E[N]  = E[min(N, c)] / E[N]
     /// two phases  (H_1(c) - H_2(c)) / E[N]
     /// ```
     ///
-    /// If the last item of a cycle is inserted into the emptied filter, use `c = g` instead. With
-    /// two phases that exclude the trigger (the item that ends a phase), the trigger is forgotten
-    /// immediately, which adds `P(N > g) / E[N]`. The paper leaves this distribution open.
-    /// *Forgotten* means that no filter contains the item. A repeat of a forgotten item may still
-    /// pass as a false positive, with the same probability as any new item.
+    /// With [`Mode::retaining`](super::Mode::retaining), use `c = g` instead. With
+    /// [`Trigger::Excluded`], the item that ends a phase is forgotten immediately. This adds
+    /// `P(N > g) / E[N]`.
     ///
-    /// This takes as long as [`Design::cycle`].
+    /// The computation takes as long as [`Design::cycle`].
     ///
     /// # Errors
     /// Fails as [`long_run`](Self::long_run) does.
@@ -70,14 +72,13 @@ impl Forgetting {
         &self.cycle
     }
 
-    /// Returns how long every item is guaranteed to be remembered, as a number of new items. An
-    /// item is remembered as long as fewer than this number of new items have come after it. The
-    /// number is 0 if an item that ends its own cycle is forgotten immediately.
+    /// Returns a number of new items during which no item is forgotten. Every item is remembered if
+    /// fewer than this number of new items have come after it. The number is 0 if an item that ends
+    /// its own cycle is forgotten immediately.
     ///
-    /// Two phases that keep the trigger remember each item for at least a whole phase, and a phase
-    /// has at least `floor(sigma / probes) + 1` items. With
-    /// [`Mode::retaining`](super::Mode::retaining), the number is 1, because an item that ends its
-    /// own cycle is inserted into the emptied filter.
+    /// With [`Trigger::Included`], the number is the length of the shortest possible phase,
+    /// `floor(sigma / probes) + 1`. With [`Mode::retaining`](super::Mode::retaining), it is 1,
+    /// because an item that ends its own cycle is inserted into the emptied filter.
     #[must_use]
     pub fn remembered_at_least(&self) -> u64 {
         match self.design.mode.phases {
@@ -88,9 +89,9 @@ impl Forgetting {
     }
 
     /// Returns the number of new items after which an item is guaranteed to be forgotten. Usually,
-    /// the result is `None`, because false positives set no bits, and can prolong a cycle without
-    /// limit. A cycle has at most `sigma + 1` items that set bits. With distinct probes, a cycle
-    /// has at most `sigma - probes + 2` such items.
+    /// the result is `None`: false positives set no bits, so a cycle can be arbitrarily long. There
+    /// is a limit only if the first item of every cycle ends the cycle. This is so if sigma is 0,
+    /// or if probes are distinct and sigma is below the number of probes.
     #[must_use]
     pub fn remembered_at_most(&self) -> Option<u64> {
         let design = &self.design;
@@ -104,13 +105,14 @@ impl Forgetting {
 
     /// Returns the probability that an item is no longer remembered after `gap` more new items.
     ///
-    /// The probability is normally computed from the distribution of the cycle length, with an
-    /// absolute error below 1e-10 (`Validated`). If computing that distribution takes too long, the
-    /// mean and the variance of the cycle length give a bracket: `max(c - mean, 0) <= E[(c - N)^+]
-    /// <= (sqrt(variance + (c - mean)^2) + c - mean) / 2` (Scarf). Between these ends, the value is
-    /// the normal approximation. The relative width of the bracket is about the standard deviation
-    /// divided by the mean. The method of this bracket, too, is `Validated`, because the bracket
-    /// uses the variance in the limit of large filters. The error of this limit is not proven.
+    /// The probability is normally computed from the distribution of the cycle length. The absolute
+    /// error is then below 1e-10 ([`Method::Validated`]).
+    ///
+    /// If that distribution was not computed, a bracket follows from the mean and the variance of
+    /// the cycle length, by the inequalities of Jensen and Scarf. The value is the normal
+    /// approximation, limited to the bracket. The width of the bracket is at most about the
+    /// standard deviation divided by the mean. Its method is also [`Method::Validated`], because
+    /// the error of the variance is not proven.
     #[must_use]
     pub fn probability(&self, gap: u64) -> Bracket {
         if gap < self.remembered_at_least() {
@@ -163,9 +165,8 @@ impl Forgetting {
         Bracket { value: share(value - value_next).clamp(lower, upper), lower, upper, method: Method::Validated }
     }
 
-    /// Returns the smallest gap, in new items, after which an item is forgotten with at least this
-    /// probability. The gap is found by bisection, because the probability rises with the gap. The
-    /// result is `None` if the gap is above 2^63 items.
+    /// Returns the smallest number of new items after which an item is forgotten with at least the
+    /// given probability. The result is `None` if this number is above 2^62.
     #[must_use]
     pub fn gap_at(&self, probability: f64) -> Option<u64> {
         let (mut low, mut high) = (0u64, 1u64);

@@ -13,14 +13,15 @@ use alloc::vec::Vec;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Gaps {
-    /// Every gap below `below` is equally likely. If items are drawn from a population of `below`
-    /// equally popular items, the number of *different* other items between two draws of the same
-    /// item has this distribution.
+    /// Every gap below `below` is equally likely. This is the distribution of the number of
+    /// *different* other items between two draws of an item, if all draws come from a population of
+    /// `below` equally popular items.
     Uniform {
         /// One more than the largest gap.
         below: u64,
     },
-    /// The probability of a gap g is proportional to `(g + 1)^-exponent`, for g below `below`.
+    /// The probability of a gap g is proportional to `(g + 1)^-exponent`. All gaps are less than
+    /// `below`.
     Zipf {
         /// One more than the largest gap.
         below: u64,
@@ -97,14 +98,12 @@ impl Forgetting {
     /// Returns the probability that an item is forgotten when it repeats, averaged over a
     /// distribution of the gap.
     ///
-    /// Gaps up to 20,000 are added individually. Larger gaps are added in ranges. The length of a
-    /// range is a thousandth of its smallest gap. For all gaps of a range, the probability in the
-    /// middle of the range is used. The probability increases with the gap, so the error is less
-    /// than the increase within a range. If the distribution is wide, this increase is at most
-    /// 1e-3.
+    /// Gaps below 20,000 are added individually. Larger gaps are grouped into ranges. The length of
+    /// a range is a thousandth of its smallest gap. For all gaps of a range, the function uses the
+    /// probability for the gap in the middle. The error of this is at most about 1e-3.
     ///
     /// # Errors
-    /// Fails if the distribution is out of range.
+    /// Fails if a parameter of the distribution is out of range.
     pub fn averaged(&self, gaps: Gaps) -> Result<f64> {
         gaps.check()?;
         let below = gaps.cumulated();
@@ -119,9 +118,9 @@ impl Forgetting {
     }
 
     /// Returns the probability that an item is forgotten after `seconds`, if new items come as a
-    /// Poisson process at `rate` per second. The gap, as a number of new items, then has a Poisson
-    /// distribution. If its mean is large, the Poisson distribution is replaced by a normal
-    /// distribution with the same mean and standard deviation, in 64 equally likely parts.
+    /// Poisson process at `rate` per second. The number of new items in this time has a Poisson
+    /// distribution. If its mean is 700 or more, the function replaces it by 64 equally likely
+    /// values from a normal distribution with the same mean and standard deviation.
     ///
     /// # Errors
     /// Fails if one of the arguments is negative or not finite, or their product is above 1e18.

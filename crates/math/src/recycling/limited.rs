@@ -11,19 +11,22 @@ use crate::exact::work;
 use alloc::vec::Vec;
 
 impl Design {
-    /// Returns the long-run average rate of a one-phase filter with a second limit: it is emptied
-    /// when more than sigma bits are set, or after `items` new items. The result is at most the
-    /// rate of [`Design::long_run`], and rises to that rate as the limit grows.
+    /// Returns the long-run average rate of a one-phase filter with a second limit. The filter is
+    /// emptied when more than sigma bits are set, or after `items` new items. The result is at most
+    /// the rate of [`Design::long_run`], and rises to that rate as the limit grows.
     ///
-    /// Let `C_i` be the event that a cycle continues until item i comes, and `rho_i` the rate just
-    /// before this item. The result is the sum of `E[rho_i; C_i]` divided by the sum of `P(C_i)`,
-    /// over i from 1 to `items`. The average rises with the limit, because the fill of the cycles
-    /// that continue only grows with i. The relative error is below 1e-9. Time: O(probes x items x
-    /// width of the distribution of the fill), limited to 6e7 steps.
+    /// Let `C_i` be the event that the cycle has not ended before item i, and `rho_i` the rate just
+    /// before this item. Let `E[rho_i; C_i]` be the expectation of `rho_i` over this event, with
+    /// the value 0 outside it. The result is the sum of `E[rho_i; C_i]` divided by the sum of
+    /// `P(C_i)`, over i from 1 to `items`. The cycles that have not ended before item i are fuller
+    /// for larger i, so the average rises with the limit. The relative error is below 1e-9.
+    ///
+    /// The computation takes time O(probes x items x width), where width counts the numbers of set
+    /// bits whose probability is not negligible. It is limited to 6e7 steps.
     ///
     /// # Errors
     /// Fails if `items` is 0, or if the computation would take more than 6e7 steps. Also fails for
-    /// two phases, because the early end of a phase and the rate of the next phase are correlated.
+    /// two phases, because there the rate depends on how the previous phase ended.
     pub fn fpr_with_limit(&self, items: u64) -> Result<f64> {
         let _work = work::begin();
         if items == 0 {

@@ -15,14 +15,14 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 
-/// The long-run properties of a design. The rates include equal 128-bit hashes, where they matter
-/// (see [`Design::long_run`]).
+/// The long-run properties of a design. The upper ends of the rates include the probability of
+/// equal 128-bit hashes (see [`Design::long_run`]).
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct LongRun {
-    /// In the long run, the share of new items that are wrongly reported as seen. See equations
-    /// (18) and (26) of Dozier, Salamatian and Rubenstein, with the corrections D10 and D11 of
-    /// docs/ERRATA.md.
+    /// In the long run, the share of new items that are wrongly reported as seen. This is the rate
+    /// of Dozier, Salamatian and Rubenstein (equations 18 and 26), with the corrections D10 and D11
+    /// of docs/ERRATA.md.
     pub fpr: Fpr,
     /// The probability that a new item is reported as seen in the fullest state of the filter. In
     /// this state, `sigma` bits are set, and with two phases, the frozen filter is as full as
@@ -54,18 +54,23 @@ impl Design {
     /// Returns the long-run average rate, the worst rate and the expected number of items in a
     /// cycle.
     ///
-    /// The recursion takes time O(probes x sigma) and memory O(probes). With five million set bits
-    /// and seven probes, the recursion takes a tenth of a second. Above fifty million hashes
-    /// (probes x sigma), integrals with bounded errors replace the recursion and take microseconds.
-    /// The integrals require that probes may collide, and that every cycle begins with an empty
-    /// filter. All brackets are proven. Up to a million hashes, the ends of a bracket are usually
-    /// two units in the last place apart. From a million to fifty million hashes, the integrals are
-    /// tried first. If their bracket is wide, the recursion computes a second bracket, and the
-    /// result is the intersection of both. A bracket that is wider than 1e-9 of its value has the
-    /// method [`Method::Bound`].
+    /// A recursion over the numbers of set bits computes these values. It takes time O(probes x
+    /// sigma) and memory O(probes). With five million set bits and seven probes, it takes a tenth
+    /// of a second. For large filters, integrals with bounded errors give the same values in
+    /// microseconds. The integrals require that probes may collide, and that every cycle begins
+    /// with an empty filter.
     ///
-    /// The rates include the probability that a new item has the same 128-bit hash as an item of
-    /// the filter, unless this probability is below 2^-60 times the rate.
+    /// If the integrals are possible, they are tried first above a million hashes (probes x sigma).
+    /// If their bracket is wide, the recursion computes a second bracket, and the result is the
+    /// intersection of both. Above fifty million hashes, only the integrals are used.
+    ///
+    /// All brackets are proven. Up to a million hashes, the ends of a bracket are usually two units
+    /// in the last place apart. If a bracket is wider than 1e-9 of its value, its method is
+    /// [`Method::Bound`].
+    ///
+    /// A new item is also reported as seen if it has the same 128-bit hash as an item of the
+    /// filter. The upper ends of the rates include an upper bound on the probability of this. The
+    /// bound is left out if it is below 2^-60 times the rate.
     ///
     /// # Errors
     /// Fails with [`Error::TooLong`] if the computation would take more than about a second.
@@ -73,9 +78,9 @@ impl Design {
         Ok(self.adding_equal_hashes(self.long_run_of_bits()?))
     }
 
-    /// Like [`long_run`](Self::long_run), but without equal hashes: the rates of the bits alone, as
-    /// if hashes had no limit. These are the rates of Dozier, Salamatian and Rubenstein. At usual
-    /// rates, both functions return the same numbers.
+    /// Like [`long_run`](Self::long_run), but as if different items never had equal hashes. These
+    /// are the rates of Dozier, Salamatian and Rubenstein. At usual rates, `long_run` returns the
+    /// same numbers.
     ///
     /// # Errors
     /// Fails as [`long_run`](Self::long_run) does.
@@ -92,16 +97,13 @@ impl Design {
         Ok(LongRun { fpr: found.fpr(), worst: self.worst()?, items_per_cycle: Bracket::from_enclosure(&found.items) })
     }
 
-    /// Returns an approximation of the result of [`long_run`](Self::long_run), for designs for
-    /// which that function fails with [`Error::TooLong`]. Large designs with distinct probes, or
-    /// with a retained item ([`Mode::retaining`]), can cause this error. The approximation assumes
-    /// that probes may collide and that no item is retained. This takes microseconds. With 7 probes
-    /// in 200,000 bits, the relative difference is below 3e-4. The difference is about `k^2/bits`,
-    /// because it results from coincidences between the positions of one item.
+    /// Returns an approximation of the result of [`long_run`](Self::long_run). Use it for designs
+    /// for which `long_run` fails with [`Error::TooLong`]. These are large designs with distinct
+    /// probes or with [`Mode::retaining`]. The approximation assumes that probes may collide and
+    /// that no item is retained. This takes microseconds. The relative error is about `k^2/bits`.
+    /// With 7 probes in 200,000 bits, it is below 3e-4.
     ///
-    /// The values have the method [`Method::Approximation`]. The ends of the brackets are proven,
-    /// but far apart. The proof uses three facts: an average is at most the worst rate; each item
-    /// sets at most k bits; distinct probes and a retained item never make a cycle longer.
+    /// The method is [`Method::Approximation`]. The lower and upper ends are proven, but far apart.
     ///
     /// # Errors
     /// Fails with [`Error::TooLong`] if even the approximation would take too long.

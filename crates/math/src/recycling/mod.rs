@@ -1,31 +1,32 @@
-//! Recycling filters. A recycling filter is emptied when it is full enough, and then forgets its
-//! items. The average rates of these filters are proven.
+//! Recycling filters. A recycling filter is emptied when more than a given number of its bits are
+//! set. It then forgets its items.
 //!
-//! A [`Design`] consists of the size of a filter, a recycle threshold and a [`Mode`]. The filter is
-//! emptied when the number of its set bits exceeds the threshold. The mode determines what happens
-//! when the filter is emptied. A *cycle* is the time from one emptying to the next. An item is
-//! *new* if it was not seen before in its cycle. A forgotten item is new when it comes again. All
-//! results of this module assume that the hashes of new items are independent of the bits that are
-//! set.
+//! A [`Design`] consists of the size of a filter, its number of probes, a recycle threshold and a
+//! [`Mode`]. The filter is emptied when the number of its set bits exceeds the threshold. The mode
+//! determines what happens then. A *cycle* is everything from one emptying to the next. An item is
+//! *new* if it has not come before in the same cycle. So a forgotten item is new when it comes
+//! again. All results of this module assume that the hashes of new items are independent of the
+//! bits that are set.
 //!
 //! | question | answer |
 //! |---|---|
-//! | what are the average and the worst rate, and how many items make a cycle? | [`Design::long_run`] |
+//! | what are the average rate, the worst rate and the mean number of items per cycle? | [`Design::long_run`] |
 //! | what is the average rate if the number of items per cycle is limited? | [`Design::fpr_with_limit`] |
-//! | what is an upper bound on the number of new items that pass in one run? | [`Design::wrong_drops_at_most`] |
-//! | how long is a cycle? | [`Design::cycle`] |
+//! | at most how many new items are wrongly reported as seen in one run? | [`Design::wrong_drops_at_most`] |
+//! | how many items does a cycle have? | [`Design::cycle`] |
 //! | how long is an item remembered? | [`Design::forgetting`] |
-//! | what is the advantage over emptying a filter after a fixed number of items? | [`compare`] |
+//! | how many more items fit than in a filter that is emptied after a fixed number of items? | [`compare`] |
 //! | what is the rate of filters that are emptied after a fixed number of items? | [`n_bounded()`] |
 //! | what are the rates of simulated filters, for example with popular items? | [`simulate()`] |
-//! | how many items fit into this memory at this rate, and how much memory does a number of items need? | [`capacity()`], [`min_bits`] |
+//! | how many items fit into a given memory, and how much memory do they need? | [`capacity()`], [`min_bits`] |
 //! | what if the rate must hold for every item of every stream? | [`worst_capacity`], [`worst_min_bits`] |
-//! | how much memory is needed to remember an item for a while? | [`remember()`] |
+//! | how much memory is needed to remember items for a given number of new items? | [`remember()`] |
 //! | what if all probes of an item are in one cache line? | [`BlockedDesign`], [`blocked_capacity()`], [`blocked_min_bits`] |
 //!
-//! Rates follow Dozier, Salamatian and Rubenstein, *Modeling Average False Positive Rates of
-//! Recycling Bloom Filters*, with the corrections in docs/ERRATA.md. The rates are computed by a
-//! renewal recursion of positive terms, whose rounding errors are counted.
+//! The rates are those of Dozier, Salamatian and Rubenstein, *Modeling Average False Positive Rates
+//! of Recycling Bloom Filters*, with the corrections in docs/ERRATA.md. A recursion over the
+//! numbers of set bits computes them. For [`Design::long_run`], the lower and upper ends are
+//! proven, including all rounding errors.
 
 mod average;
 mod blocked;
@@ -102,15 +103,16 @@ pub struct Design {
 }
 
 impl Design {
-    /// Creates the design of a filter with `bits` bits (for two phases, in each of two filters)
-    /// that is recycled when more than `sigma` bits are set after an insertion.
+    /// Creates the design of a filter with `bits` bits and `probes` probes per item. For two
+    /// phases, each of the two filters has `bits` bits. The filter is recycled (emptied) when more
+    /// than `sigma` bits are set after an insertion.
     ///
     /// # Errors
-    /// Fails if `bits` or `probes` is out of range, if probes are distinct and `probes` exceeds
-    /// `bits`, or if `sigma` is above `bits - 1`, because the filter would never be recycled. With
-    /// [`Mode::retaining`], fails if `sigma` is below the number of probes, because the filter
-    /// could be too full from the start. Also fails for two phases with [`Mode::retaining`],
-    /// because no exact law is known for them.
+    /// Fails if `bits` or `probes` is out of range. If the probes of an item are distinct, fails if
+    /// `probes` exceeds `bits`. Fails if `sigma` is above `bits - 1`, because such a filter would
+    /// never be recycled. With [`Mode::retaining`], fails if `sigma` is below `probes`, because the
+    /// retained item alone could set more than `sigma` bits. Also fails for two phases with
+    /// [`Mode::retaining`], because no exact formula is known for this case.
     pub fn new(bits: u64, probes: u32, sigma: u64, mode: Mode) -> Result<Design> {
         check_bits(bits)?;
         check_probes(probes)?;
@@ -155,7 +157,8 @@ impl Design {
         self.probes
     }
 
-    /// Returns the recycle threshold: the largest number of set bits at which a cycle continues.
+    /// Returns the recycle threshold. The filter is recycled when more than this number of bits are
+    /// set.
     #[must_use]
     pub fn sigma(&self) -> u64 {
         self.sigma
@@ -177,7 +180,8 @@ impl Design {
     }
 }
 
-/// A non-negative number as a bracket: `lower <= truth <= upper`.
+/// A non-negative number with two bounds: `lower <= truth <= upper`. With [`Method::Simulation`],
+/// this holds only with 99% confidence. With [`Method::Validated`], it is not proven.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Bracket {

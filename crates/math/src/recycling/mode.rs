@@ -6,30 +6,29 @@
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Phases {
-    /// One filter. When the filter is full enough, it is emptied, and all items are forgotten at
-    /// once.
+    /// One filter. When its number of set bits exceeds the recycle threshold, it is emptied, and
+    /// all items are forgotten at once.
     #[default]
     One,
-    /// Two filters: an active one, which stores every item that it does not contain, and a frozen
-    /// one, which was the active filter of the previous phase. An item is remembered as long as one
-    /// of the filters contains it, and is forgotten at the second recycle after it was stored.
+    /// Two filters. The active filter stores every item that it does not contain. The frozen filter
+    /// is the active filter of the previous phase. Both are queried. An item is forgotten at the
+    /// second recycle after it was stored.
     Two(Trigger),
 }
 
-/// Whether the item that ends a phase (the trigger) stays in the filter that becomes the frozen
-/// one.
+/// Whether the item that ends a phase (the trigger) stays in the full filter, which then becomes
+/// the frozen filter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Trigger {
-    /// The item is inserted before the number of set bits is checked, and stays. So the frozen
-    /// filter may have more than sigma set bits.
+    /// The trigger stays in the filter. So the frozen filter may have more than sigma set bits.
     #[default]
     Included,
-    /// The bits that the item has set are cleared, as if the check came before the insertion. The
-    /// frozen filter then has at most sigma set bits, as in Dozier, Salamatian and Rubenstein (24).
-    /// The rate is lower, but the trigger is forgotten immediately.
+    /// The bits that the trigger has set are cleared. So the frozen filter has at most sigma set
+    /// bits, as in equation (24) of Dozier, Salamatian and Rubenstein. The rate is lower, but the
+    /// trigger is forgotten immediately.
     Excluded,
 }
 
@@ -39,29 +38,30 @@ pub enum Trigger {
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Seeds {
-    /// Every recycle starts with a new seed. So observations of one phase do not help to predict
-    /// the next, and errors do not repeat. Bounds hold for every stream that was chosen without
-    /// knowledge of the seeds. With two phases, the two filters pass an item independently of each
-    /// other. With [`Mode::retaining`], the item that ended a cycle gets new positions.
+    /// Every phase has a new seed. So what an observer learns in one phase does not help to predict
+    /// the next one. An item that is a false positive in one phase is no more likely than others to
+    /// be one in a later phase. Bounds hold for every stream that was chosen without knowledge of
+    /// the seeds. With two phases, the false positives of the two filters are independent. With
+    /// [`Mode::retaining`], the item that ended a cycle gets new positions.
     #[default]
     Renewed,
-    /// All phases have the same seed, so if a stream repeats, its errors repeat. With two phases,
-    /// both filters are queried at the same positions. With [`Mode::retaining`], the item that
-    /// ended a cycle keeps the positions that made the filter overflow.
+    /// All phases have the same seed. So if a stream repeats, its false positives repeat. With two
+    /// phases, both filters are queried at the same positions. With [`Mode::retaining`], the item
+    /// that ended a cycle keeps its positions.
     Kept,
 }
 
-/// How items are placed, and what happens at a recycle. The default is one phase with probes that
-/// may collide, without retaining, and with renewed seeds.
+/// How items are placed, and what happens at a recycle. The default is one phase and a new seed for
+/// each phase. Probes may collide, and no item is retained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Mode {
     /// One filter or two.
     pub phases: Phases,
-    /// Whether an item's probes may coincide (as in the standard filter) or are distinct (as in the
-    /// classic filter).
+    /// Whether several probes of an item may hit the same bit, as in the standard filter. If false,
+    /// they are distinct, as in the classic filter.
     pub colliding: bool,
-    /// Whether the item that ended a cycle is inserted into the emptied filter (is *retained*).
+    /// Whether the item that ended a cycle is *retained*: inserted into the emptied filter.
     /// Retaining is possible only with one phase.
     pub retaining: bool,
     /// Whether each phase has its own seed. Long-run rates depend on this setting only with two
@@ -83,7 +83,7 @@ impl Mode {
         Mode { phases: Phases::Two(Trigger::Included), ..Mode::default() }
     }
 
-    /// Returns the number of filters in use: 1 or 2.
+    /// Returns the number of filters in use, which is 1 or 2.
     #[must_use]
     pub fn filters(&self) -> u64 {
         if self.has_two_phases() { 2 } else { 1 }

@@ -8,17 +8,18 @@ use crate::exact::work;
 use crate::{Fpr, Method, Variant};
 use alloc::vec;
 
-/// The rate that is computed, and the items that count towards the limit N.
+/// Which rate is computed, and which items count towards the limit N. The names f_w, f_o and f_a
+/// are those of Dozier, Salamatian and Rubenstein.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Counting {
-    /// The rate f_w of the item that comes after N new items. All new items count towards N.
+    /// The rate of the item that comes after N new items (f_w). All new items count towards N.
     Worst,
-    /// The average rate f_o of the first N new items. This rate applies to a user who knows which
-    /// items are new.
+    /// The average rate of the first N new items (f_o). This requires knowing which items are
+    /// really new. All new items count towards N.
     Oracle,
-    /// The average rate f_a of all new items of a cycle. The cycle ends when N items have set a
-    /// bit, because a user of the filter can count only such items.
+    /// The average rate of all new items of a cycle (f_a). The cycle ends when N items have set a
+    /// bit. These are the only items that a user of the filter can count.
     Real,
 }
 
@@ -41,25 +42,26 @@ impl core::str::FromStr for Counting {
 pub struct NBounded {
     /// The rate, computed by a Markov chain over the number of set bits.
     pub fpr: Fpr,
-    /// The rate by the paper's formula. The formula uses the textbook rate of i - 1 items for the
-    /// i-th new item (errata D14 and D15).
+    /// The rate by the formula of Dozier, Salamatian and Rubenstein. In the two averages, the rate
+    /// of the i-th new item is the textbook rate after i - 1 items (see D14 and D15 in
+    /// docs/ERRATA.md).
     pub printed: f64,
     /// The expected number of new items in a cycle.
     pub arrivals: Bracket,
-    /// With [`Counting::Real`], the probability that a cycle never ends. This happens if all bits
-    /// are set before N items have set a bit. The rate and the number of arrivals are averages over
-    /// all other cycles.
+    /// With [`Counting::Real`], the probability that a cycle never ends. A cycle never ends if all
+    /// bits are set before N items have set a bit. The rate and the number of arrivals are averages
+    /// over the cycles that end.
     pub stuck: f64,
 }
 
 /// Returns the long-run rate of a standard filter with this many bits and probes that is emptied
 /// after `items` items.
 ///
-/// [`Counting::Worst`] is exact at any size. For the other rates, the distribution of the fill is
-/// computed item by item. This takes time O(items x probes x width), where the width is about
-/// thirty standard deviations of the number of set bits. If this would take more than 6e7 steps,
-/// the function fails with [`Error::TooLong`](crate::Error::TooLong). All terms are positive, and
-/// their rounding errors are counted.
+/// For [`Counting::Worst`], the rate is exact at any size. For the other rates, the distribution of
+/// the number of set bits is computed item by item. This takes time O(items x probes x width),
+/// where width counts the numbers of set bits whose probability is not negligible. If this would
+/// take more than 6e7 steps, the function fails with [`Error::TooLong`](crate::Error::TooLong). The
+/// brackets include all rounding errors.
 ///
 /// ```
 /// use truebloom_math::recycling::{Counting, n_bounded};
@@ -69,7 +71,7 @@ pub struct NBounded {
 /// ```
 ///
 /// # Errors
-/// Fails if `bits` or `probes` is out of range, or if there are no items.
+/// Fails if `bits` or `probes` is out of range, or if `items` is 0.
 pub fn n_bounded(bits: u64, probes: u32, items: u64, counting: Counting) -> Result<NBounded> {
     let _work = work::begin();
     check_bits(bits)?;

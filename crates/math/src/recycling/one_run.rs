@@ -36,17 +36,18 @@ const MOST_HASHES: f64 = 1e7;
 const WALKS: usize = 8;
 
 impl Design {
-    /// Returns an upper bound on the number of wrong drops in a single run: new items that are
-    /// wrongly reported as seen, among the first `items` new items. The bound holds with
-    /// probability at least `confidence` over the seeds, for every stream that was chosen without
-    /// knowledge of the seeds. An item is new when no filter contains it.
+    /// Returns an upper bound on the number of wrong drops in a single run. A wrong drop is a new
+    /// item that is wrongly reported as seen. The bound counts the first `items` new items. An item
+    /// is new if no filter contains it.
     ///
-    /// For one phase without [`Mode::retaining`](super::Mode::retaining), the bound is about
-    /// `n f + sqrt(2 n f ln(1/alpha))`, where f is the long-run average rate and alpha is
-    /// `1 - confidence`. With two phases, the worst rate replaces f, because a stream can keep both
-    /// filters full. In two more cases, the worst rate replaces f: with retaining, and above ten
-    /// million hashes (probes x sigma) per cycle. The result divided by `items` is a bound on the
-    /// average rate of the run. This takes less than a second.
+    /// The bound holds with probability at least `confidence` over the random seeds, for every
+    /// stream that was chosen without knowledge of the seeds.
+    ///
+    /// Let n be `items`, let f be the long-run average rate, and let alpha be `1 - confidence`. For
+    /// one phase without [`Mode::retaining`](super::Mode::retaining), the bound is about
+    /// `n f + sqrt(2 n f ln(1/alpha))`. The worst rate replaces f in three cases: with two phases,
+    /// with retaining, and above ten million hashes (probes x sigma). The result divided by `items`
+    /// is a bound on the average rate of the run. The computation takes less than a second.
     ///
     /// ```
     /// use truebloom_math::recycling::{Design, Mode};
@@ -58,9 +59,9 @@ impl Design {
     /// ```
     ///
     /// # Errors
-    /// Fails as [`Design::long_run`] does. Also fails if `items` is 0 or above 10^15, if
-    /// `confidence` is not strictly between 0 and 1, or if the seeds are kept ([`Seeds::Kept`]),
-    /// because errors would repeat.
+    /// Fails as [`Design::long_run`] does. Also fails if `items` is 0 or above 10^15, or if
+    /// `confidence` is not strictly between 0 and 1. Also fails for [`Seeds::Kept`], because the
+    /// same item could then be dropped again and again.
     pub fn wrong_drops_at_most(&self, items: u64, confidence: f64) -> Result<u64> {
         let _work = work::begin();
         let threshold = threshold(items, confidence)?;
@@ -76,8 +77,7 @@ impl Design {
     }
 
     /// Returns whether [`wrong_drops_at_most`](Self::wrong_drops_at_most) uses only the worst rate.
-    /// The result is true with two phases, with a retained item, or if a cycle has more than ten
-    /// million hashes.
+    /// This is so with two phases, with a retained item, or if probes x sigma is above ten million.
     #[must_use]
     pub fn wrong_drops_are_by_worst(&self) -> bool {
         let cycles_are_alike = self.mode.phases == Phases::One && !self.mode.retaining;
@@ -135,7 +135,7 @@ impl Design {
 }
 
 impl BlockedDesign {
-    /// Like [`Design::wrong_drops_at_most`], but uses only the worst rate, which is the
+    /// Like [`Design::wrong_drops_at_most`], but always uses the worst rate,
     /// [`limit`](BlockedDesign::limit). This takes microseconds.
     ///
     /// # Errors

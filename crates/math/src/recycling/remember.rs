@@ -8,25 +8,25 @@ use crate::error::out_of_range;
 use crate::exact::work;
 use crate::{Rate, try_bisect};
 
-/// Returns a small design that remembers each item for at least `items` further new items, except
-/// for a share `forgotten` of the items. The long-run rate of the design is at most `rate`. The
-/// result is `None` if more than 2^62 bits would be needed.
+/// Searches for a small design that remembers items for at least `items` further new items. At most
+/// a share `forgotten` of the items may be forgotten earlier. The long-run rate of the design is at
+/// most `rate`. The result is `None` if more than 2^62 bits would be needed.
 ///
 /// If `forgotten` is 0, every item is guaranteed to be remembered for at least `items` new items.
-/// Only two phases that keep the trigger ([`Trigger::Included`]) can give
-/// this guarantee. Whatever the hashes are, two such phases remember an item for at least
-/// `floor(sigma / probes)` further items. If `forgotten` is above 0, it bounds the probability that
-/// an item is forgotten, as computed by
-/// [`Forgetting::probability`](super::Forgetting::probability). One phase forgets a share of about
-/// `items / E[N]`, where N is the length of a cycle. So with one phase, a cycle must have about
-/// `items / forgotten` items. With two phases, each phase needs only slightly more than
-/// `items / (1 + forgotten)` items. These numbers decide whether one or two phases need less
-/// memory.
+/// Only two phases with [`Trigger::Included`] can give this guarantee.
+/// They remember every item for at least `floor(sigma / probes)` further new items, whatever the
+/// hashes are.
 ///
-/// The search uses [`min_bits`](super::min_bits). The returned design always satisfies both
-/// conditions, but may not be the smallest. A slightly smaller design may have another number of
-/// probes, or hold a few thousandths fewer items. After about a second, the search ends and returns
-/// the best result so far.
+/// If `forgotten` is above 0, it is an upper bound on the probability that an item is forgotten
+/// within `items` new items. This probability is the value of
+/// [`Forgetting::probability`](super::Forgetting::probability). With one phase, a cycle must have
+/// about `items / forgotten` items. With two phases, each phase needs only slightly more than
+/// `items / (1 + forgotten)` items.
+///
+/// The search uses [`min_bits`](super::min_bits). The design meets both `forgotten` and `rate`, but
+/// may not be the smallest. There may be a slightly smaller design with another number of probes,
+/// or with a slightly shorter cycle. After about a second, the search ends and returns the best
+/// result so far.
 ///
 /// ```
 /// use truebloom_math::recycling::{Mode, remember};
@@ -40,9 +40,9 @@ use crate::{Rate, try_bisect};
 /// ```
 ///
 /// # Errors
-/// Fails as [`min_bits`](super::min_bits) does. Also fails if `items` is 0 or above 10^15, if
-/// `forgotten` is not 0 and not in `1e-6..1`, or if `forgotten` is 0 and the mode does not have two
-/// phases that keep the trigger.
+/// Fails as [`min_bits`](super::min_bits) does. Also fails if `items` is 0 or above 10^15.
+/// `forgotten` must be 0, or at least 1e-6 and below 1. If it is 0, the mode must have two phases
+/// with [`Trigger::Included`](super::Trigger::Included).
 pub fn remember(items: u64, forgotten: f64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>> {
     let _work = work::begin();
     leaving_room(rate, 0, |rate| remembering(items, forgotten, rate, Kept::Average, mode))

@@ -11,12 +11,15 @@ use crate::tails::binomial::interval;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The results of a simulated run, each with a 99% interval ([`Method::Simulation`]). The intervals
-/// are computed from 64 sections of the run. For small counts, the intervals are exact.
+/// The results of a simulated run, each with a 99% interval ([`Method::Simulation`]). The run is
+/// divided into 64 parts of equal length. The intervals are computed from the variation between
+/// these parts. If counts are small, an exact interval is computed as well, and the result contains
+/// both.
 ///
-/// A first arrival is the arrival of an item that no filter holds. A first arrival *passes* if the
-/// filter reports the item as seen. As long as a filter holds the item, all its later arrivals
-/// belong to this first arrival, as in Dozier, Salamatian and Rubenstein (section II-E).
+/// A *first arrival* is an arrival of an item that no filter holds at this moment. It *passes* if
+/// the filter reports the item as seen. Later arrivals of the item belong to the same first arrival
+/// as long as a filter holds the item. These are the terms of Dozier, Salamatian and Rubenstein
+/// (section II-E).
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Simulated {
@@ -29,10 +32,11 @@ pub struct Simulated {
     /// The number of arrivals of items whose first arrival passed, divided by the number of all
     /// arrivals (the paper's count-each).
     pub each: Bracket,
-    /// The number of items per cycle that the active filter did not contain when they arrived.
+    /// The mean number of new items per cycle. Here, an item is new if it comes and is not yet in
+    /// the active filter. New items that pass count, too.
     pub items_per_cycle: Bracket,
-    /// The share of repeats whose item had been forgotten when it came again. The share is 0 if no
-    /// item comes again.
+    /// Among the repeats of items, the share that came after the item had been forgotten. The share
+    /// is 0 if no item repeats.
     pub forgotten: Bracket,
 }
 
@@ -52,13 +56,14 @@ pub trait Subject {
     fn cycles(&self) -> u64;
 }
 
-/// Simulates a filter of this design, bit by bit, on `arrivals` arrivals of a stream. Before these
-/// arrivals, the simulation runs another `arrivals / 10` arrivals that are not counted.
+/// Simulates every bit of a filter of this design, for `arrivals` items of a stream. Before these
+/// items, the simulation runs another `arrivals / 10` items that are not counted.
 ///
 /// Positions are uniform and come from SplitMix64, a generator that never changes. So the same seed
-/// gives the same run on every machine. In every cycle, items get new positions, as the models
-/// assume. The exception is two phases with the same seed, in which items keep their positions. The
-/// simulation takes time O(probes x arrivals) and memory O(bits + population).
+/// gives the same run on every machine. As in the models, items get new positions in every cycle.
+/// There are two exceptions. With two phases and the same seed, all items keep their positions.
+/// With the same seed and `retaining`, the retained item keeps its positions in the cycle that it
+/// begins. The simulation takes time O(probes x arrivals) and memory O(bits + population).
 ///
 /// ```
 /// use truebloom_math::recycling::{Design, Mode, Stream, simulate};
@@ -70,13 +75,14 @@ pub trait Subject {
 /// ```
 ///
 /// # Errors
-/// Fails if there are fewer than 6,400 arrivals, or more than 2^28 bits or items to hold.
+/// Fails if `arrivals` is below 6,400, if the filters have more than 2^28 bits in total, or if a
+/// parameter of `stream` is out of range. A population has at most 2^26 items.
 pub fn simulate(design: &Design, stream: Stream, arrivals: u64, seed: u64) -> Result<Simulated> {
     simulate_subject(&mut Filter::new(*design, seed)?, design.mode(), stream, arrivals, seed)
 }
 
 /// Returns the filter that [`simulate()`] simulates. If `most_items` is `Some(n)`, a cycle also
-/// ends when n of its items have set bits.
+/// ends when n items have set bits in it.
 ///
 /// # Errors
 /// Fails if there are more than 2^28 bits.
@@ -84,9 +90,9 @@ pub fn subject(design: &Design, most_items: Option<u64>, seed: u64) -> Result<im
     Filter::counted(*design, most_items.unwrap_or(u64::MAX), seed)
 }
 
-/// Like [`simulate()`], but with any filter that implements [`Subject`]. Only the phases, the
-/// trigger and `retaining` of the mode are used. From these settings and the times of recycles, the
-/// simulation knows which items the filter must remember.
+/// Like [`simulate()`], but with any filter that implements [`Subject`]. Of the mode, only the
+/// phases, the trigger and `retaining` are used. With these settings, the simulation derives which
+/// items the filter must remember after each recycle.
 ///
 /// # Errors
 /// Fails as [`simulate`](simulate()) does.

@@ -24,11 +24,11 @@ pub enum Stream {
         /// The exponent, at least 0.
         exponent: f64,
     },
-    /// Half of the arrivals are new. The other half repeat older items. The probability that an
-    /// item is repeated decreases exponentially with its age. For each item, this probability is
-    /// `1 - 1/mean` times that of the next newer item.
+    /// About half of the arrivals are new items. The others repeat older items. The probability
+    /// that an item is repeated decreases exponentially with the number of newer items: each newer
+    /// item multiplies it by `1 - 1/(mean + 1)`.
     Fading {
-        /// The mean number of new items since the item that is repeated. The mean is at least 1.
+        /// The mean number of new items between an item and its repeat. The mean is at least 1.
         mean: f64,
     },
 }

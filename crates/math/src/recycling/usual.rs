@@ -37,26 +37,26 @@ fn planned(target: Target, rate: &Rate) -> Result<Option<Plan>> {
 pub struct Comparison {
     /// The usual design: [`usual_capacity`].
     pub usual: Option<Plan>,
-    /// One phase whose long-run average rate is at most the requested rate.
+    /// A filter with one phase. Its long-run average rate is at most the requested rate.
     pub one_phase: Option<SizedDesign>,
-    /// Two phases, each with half of the memory, whose long-run average rate is at most the
-    /// requested rate.
+    /// A filter with two phases. Its long-run average rate is at most the requested rate. Each of
+    /// its two filters has half of the memory.
     pub two_phase: Option<SizedDesign>,
 }
 
 impl Comparison {
     /// Returns the number of items per cycle with one phase, divided by the number of items per
-    /// cycle of [`usual`](Self::usual). For many bits and a rate of 0.01, the ratio is 1.49. The
-    /// result is `None` if one of the two filters cannot hold any items.
+    /// cycle of [`usual`](Self::usual). For many bits, a rate of 0.01 and the default mode, the
+    /// ratio is 1.49. The result is `None` if `usual` or `one_phase` is `None`.
     #[must_use]
     pub fn gain(&self) -> Option<f64> {
         self.over_usual(self.one_phase.as_ref())
     }
 
     /// Returns the number of items per phase with two phases, divided by the number of items per
-    /// cycle of [`usual`](Self::usual). Two phases that keep the trigger remember every item for at
-    /// least the shortest possible phase. The usual design may forget an item when the next
-    /// item comes.
+    /// cycle of [`usual`](Self::usual). With [`Trigger::Included`], two phases remember every item
+    /// for at least the shortest possible phase. The usual filter may forget an item as soon
+    /// as the next item comes.
     #[must_use]
     pub fn gain_two_phase(&self) -> Option<f64> {
         self.over_usual(self.two_phase.as_ref())
@@ -67,10 +67,10 @@ impl Comparison {
     }
 }
 
-/// Compares three designs with `bits` bits in total. `rate` is an upper bound on the worst rate of
-/// [`Comparison::usual`], and on the long-run average rate of the other two designs. `mode`
-/// provides all settings except the number of phases. The design with two phases ignores
-/// `retaining`.
+/// Compares three designs with `bits` bits in total. For [`Comparison::usual`], the rate after the
+/// last item of a cycle is at most `rate`. For the other two designs, the long-run average rate is
+/// at most `rate`. `mode` provides all settings except the number of phases. The design with two
+/// phases ignores `retaining`.
 ///
 /// ```
 /// use truebloom_math::recycling::{Mode, compare};

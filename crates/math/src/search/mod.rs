@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 use alloc::{format, vec};
 use core::cmp::Ordering;
 
-/// The largest number of probes that is tried.
+/// The largest number of probes that a search tries.
 pub const MAX_SEARCHED_PROBES: u32 = 1_000;
 
 /// The largest number of items that is tried.
@@ -35,7 +35,8 @@ pub struct OptimalProbes {
     pub ties: Vec<u32>,
     /// The expected rate with this number of probes.
     pub fpr: Fpr,
-    /// Whether a number above [`MAX_SEARCHED_PROBES`] would be better.
+    /// Whether [`MAX_SEARCHED_PROBES`] is the best number of probes that was tried, and one more
+    /// probe would have an even lower rate.
     pub capped: bool,
 }
 
@@ -80,17 +81,16 @@ pub(crate) fn ln_complement_bound(variant: Variant, bits: u64, items: u64, probe
         }
 }
 
-/// Returns the number of probes with the smallest expected rate, up to [`MAX_SEARCHED_PROBES`] (and
-/// up to `bits` if positions are distinct or sliced), with all ties. Rounding `(m/n) ln 2` does not
-/// always give this number. For m = 26 and n = 12, the rounded value is 2. In this case, two probes
-/// are best for classic filters, but one probe is best for standard filters.
+/// Returns the number of probes with the smallest expected rate, with all ties. Numbers up to
+/// [`MAX_SEARCHED_PROBES`] are tried. If positions are distinct or each probe has its own slice,
+/// numbers above `bits` are not possible. Rounding `(m/n) ln 2` does not always give the best
+/// number. For m = 26 and n = 12, the rounded value is 2. In this case, two probes are best for
+/// classic filters, but one probe is best for standard filters.
 ///
-/// The result is proven without the assumption that the rate, as a function of k, has only one
-/// minimum. A number of probes is excluded if a lower bound on its rate is above the best rate. The
-/// other numbers of probes are compared exactly. Below 33 items, the lower bound is the rate
-/// itself, computed in floating point. The search usually computes a few exact rates, which take a
-/// few microseconds each. For a nearly empty filter with about a thousand probes, it takes a few
-/// seconds.
+/// The result is proven, even if the rate has several local minima. A number of probes is excluded
+/// if a lower bound on its rate is above the best rate. The other numbers of probes are compared
+/// exactly. The search usually computes only a few exact rates, which takes a few microseconds
+/// each. For a nearly empty filter with about a thousand probes, the search can take a few seconds.
 ///
 /// # Errors
 /// Fails if a parameter is out of range.
@@ -289,7 +289,7 @@ fn likely_probes(bits: u64, items: u64, most: u32) -> u32 {
     libm::round(ideal).clamp(1.0, f64::from(most)) as u32
 }
 
-/// A size that meets a rate.
+/// A size at which the expected rate is at most the requested rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fit {
     /// The number of bits or of items, depending on the search.
@@ -475,24 +475,24 @@ pub(crate) fn first_that_meets(mut size: u64, limit: u64, meets: impl Fn(u64) ->
     }
 }
 
-/// A size that meets a rate, with the best number of probes there.
+/// A size at which the expected rate is at most the requested rate, with the best number of probes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Best {
     /// The number of bits of the filter.
     pub bits: u64,
-    /// The number of distinct items that it holds.
+    /// The number of distinct items in the filter.
     pub items: u64,
-    /// The best number of probes at this size.
+    /// The best number of probes for these bits and items.
     pub probes: u32,
-    /// The expected rate at this size.
+    /// The expected rate with these bits, items and probes.
     pub fpr: Fpr,
 }
 
-/// Returns the smallest number of bits with which the expected rate for `items` items, with the
-/// best number of probes, is at most `rate`. The result is `None` if this number is above
-/// [`MAX_BITS`]. The size leaves no room for the rate of keys with equal hashes. To plan a filter,
-/// use [`Plan`](crate::Plan).
+/// Returns the smallest filter that holds `items` items at an expected rate of at most `rate`. It
+/// has the best number of probes. The result is `None` if it would need more than [`MAX_BITS`]
+/// bits. The rate does not include keys with equal hashes. To plan a filter, use
+/// [`Plan`](crate::Plan).
 ///
 /// # Errors
 /// Fails if `items` is 0.
@@ -505,11 +505,12 @@ pub fn min_bits(variant: Variant, items: u64, rate: &Rate) -> Result<Option<Best
     fit.map(|fit| best_at(variant, fit.size, items, rate)).transpose()
 }
 
-/// Returns the largest number of items for which the expected rate in `bits` bits, with the best
-/// number of probes, is at most `rate`. The result is `None` if not even one item fits.
+/// Returns the largest number of items for which `bits` bits give an expected rate of at most
+/// `rate`, with the best number of probes. The result is `None` if not even one item fits. The rate
+/// does not include keys with equal hashes.
 ///
 /// # Errors
-/// Fails if `bits` or `probes` is out of range.
+/// Fails if `bits` is out of range, or if more than 2^62 items fit.
 pub fn max_items(variant: Variant, bits: u64, rate: &Rate) -> Result<Option<Best>> {
     let _work = work::begin();
     check_bits(bits)?;

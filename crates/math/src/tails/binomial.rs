@@ -1,8 +1,8 @@
 //! The binomial law: exact tests and intervals for measured rates.
 //!
-//! Tails are sums of positive terms. The terms use Loader's saddle-point form of the probability
-//! ("Fast and accurate computation of binomial probabilities", 2000), which keeps its digits at
-//! 10^12 trials. The usual special-function crates lose digits above about 10^9 trials.
+//! Tails are sums of positive terms. The terms use the saddle-point formula of Loader, "Fast and
+//! accurate computation of binomial probabilities" (2000). This formula stays accurate at 10^12
+//! trials. The usual crates of special functions lose digits above about 10^9 trials.
 
 use crate::bisect;
 use core::f64::consts::PI;
@@ -37,7 +37,7 @@ pub fn probability(hits: u64, trials: u64, p: f64) -> f64 {
 }
 
 /// Returns the probability of at least `hits` successes in `trials` trials with success probability
-/// `p`. The time is limited for any number of trials, because long tails are not summed term by
+/// `p`. The computation is fast for any number of trials, because long tails are not summed term by
 /// term.
 #[must_use]
 pub fn at_least(hits: u64, trials: u64, p: f64) -> f64 {
@@ -71,27 +71,27 @@ pub fn at_most(hits: u64, trials: u64, p: f64) -> f64 {
     lower_sum(hits, trials, p)
 }
 
-/// Returns the exact two-sided p-value: twice the smaller tail, at most 1. If a test rejects `p`
-/// when this value is below alpha, it rejects a true `p` with probability at most alpha.
+/// Returns the exact two-sided p-value: twice the smaller tail, at most 1. Suppose that a test
+/// rejects `p` if this value is below alpha. If `p` is the true probability, the test rejects it
+/// with probability at most alpha.
 #[must_use]
 pub fn two_sided(hits: u64, trials: u64, p: f64) -> f64 {
     (2.0 * at_least(hits, trials, p).min(at_most(hits, trials, p))).min(1.0)
 }
 
-/// Returns the factor by which the true probability must exceed `rate` so that a test notices the
-/// difference with probability 99%. The test is the upper tail of [`two_sided`] at the level
-/// `alpha` (in 0..1). The result is infinite if no factor is large enough. [`noticed_rate`] returns
-/// the true probability instead of the factor.
+/// Returns a factor on `rate`. If the true probability is `rate` times this factor, a test rejects
+/// `rate` with probability 99%. The test is the upper tail of [`two_sided`] at the level `alpha`:
+/// it rejects if twice the upper tail is below `alpha`. The result is infinite if no factor is
+/// large enough. [`noticed_rate`] returns the true probability instead of the factor.
 #[must_use]
 pub fn noticed_factor(trials: u64, rate: f64, alpha: f64) -> f64 {
     noticed_rate(trials, rate, alpha).map_or(f64::INFINITY, |noticed| noticed / rate)
 }
 
 /// Returns the smallest true probability above `rate` at which a test rejects `rate` with
-/// probability at least 99%. The test is [`two_sided`] at the level `alpha` (in 0..1). At every
-/// larger true probability, too, the test rejects `rate` with probability at least 99%. The result
-/// is `None` if the test does not reject `rate` even if every trial is a hit. The search bisects
-/// over numbers of hits and then over probabilities.
+/// probability at least 99%. At every larger true probability, this probability is at least 99%,
+/// too. The test rejects if twice the upper tail is below `alpha`, as in [`two_sided`]. The result
+/// is `None` if even a hit in every trial is not enough to reject `rate`.
 #[must_use]
 pub fn noticed_rate(trials: u64, rate: f64, alpha: f64) -> Option<f64> {
     let rejected = |hits: u64| 2.0 * at_least(hits, trials, rate) < alpha;
@@ -103,7 +103,7 @@ pub fn noticed_rate(trials: u64, rate: f64, alpha: f64) -> Option<f64> {
 }
 
 /// Returns the equal-tailed Clopper-Pearson interval for the success probability. The interval
-/// covers the true value with probability at least `confidence` (in 0..1).
+/// contains the true probability with probability at least `confidence` (between 0 and 1).
 ///
 /// ```
 /// let (low, high) = truebloom_math::binomial::interval(0, 1_000, 0.95);

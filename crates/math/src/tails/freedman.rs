@@ -1,27 +1,27 @@
-//! A bound on the number of items that a filter has wrongly dropped. It is computed from what the
-//! filter observed, by a martingale bound in the manner of Freedman (1975).
+//! An upper bound on the number of items that a filter has wrongly dropped. It is computed from
+//! what the filter observed. The method is a martingale bound, similar to that of Freedman (1975).
 //!
-//! Items are offered one after another to a filter that answers "new" or "known". If an item is
-//! really new, the answer is wrong with the *pass probability* rho. This probability depends on
-//! everything that happened before. These wrong drops look like repeats, so they cannot be
-//! observed. Only the items that are *kept* can be observed. Let `g = rho / (1 - rho)` be the odds.
-//! Then the following holds.
+//! Items are offered one after another to a filter that answers "new" or "known". Items with the
+//! answer "new" are *kept*. A *wrong drop* is a new item with the answer "known". The probability
+//! that the next new item is a wrong drop is the *pass probability* rho. It depends on everything
+//! that happened before. Wrong drops look like repeats, so only the kept items can be observed. Let
+//! `g = rho / (1 - rho)` be the odds just before an item.
 //!
-//! * Let the *compensator* `S` be the sum of g over the items kept, and W the number of wrong
-//!   drops. S and W have the same mean, because an item adds `(1 - rho) g = rho` to the mean of S,
-//!   and rho to the mean of W.
-//! * For every `u > 0` with `g u < 1`, the product `(1 + u)^W prod (1 - g u)` over the items kept
-//!   is a martingale, because `rho (1 + u) + (1 - rho)(1 - g u) = 1`. This martingale needs no
-//!   variance. Freedman's own inequality needs the variance of W. This variance cannot be observed,
-//!   because it is a sum over *all* new items.
-//! * `-ln(1 - g u)` is convex in g. So if `g <= G`, the product is at least `(1 - G u)^(S / G)`,
-//!   and only S has to be stored.
+//! * Let W be the number of wrong drops. Let the *compensator* `S` be the sum of g over the kept
+//!   items. S and W have the same mean: a new item adds rho to the mean of W, and
+//!   `(1 - rho) g = rho` to the mean of S.
+//! * Choose a number `u > 0` with `g u < 1`. Multiply `(1 + u)^W` by the factors `1 - g u` of all
+//!   kept items. This product is a martingale, because `rho (1 + u) + (1 - rho)(1 - g u) = 1`.
+//! * Freedman's own inequality needs the variance of W. This variance cannot be observed, because
+//!   it is a sum over *all* new items. The martingale does not need it.
+//! * Let G be an upper bound on all odds g. `-ln(1 - g u)` is convex in g, so the product of the
+//!   factors `1 - g u` is at least `(1 - G u)^(S / G)`. So it is enough to store S.
 //!
-//! The parameter u must be chosen before the stream is observed. The average of the martingales
-//! over a fixed grid of u is a martingale, too. For any value of S, the bound by this average is
-//! close to the bound by the best u of the grid. By Ville's inequality, the average reaches
-//! `1 / alpha` at any time with probability at most alpha. So the bound may be computed after every
-//! item.
+//! The parameter u must be chosen before the stream is observed. The best u depends on S, so the
+//! bound uses the average of the martingales over a fixed grid of u. This average is a martingale,
+//! too. By Ville's inequality, the probability that it ever reaches `1 / alpha` is at most alpha.
+//! So the bound may be computed after every item. For any value of S, the bound is close to the
+//! bound with the best u of the grid.
 
 use crate::error::{check_confidence, out_of_range};
 use crate::{Result, bisect};
@@ -39,16 +39,17 @@ const MOST: f64 = 1_048_576.0;
 /// The largest compensator, 2^53. Above this limit, an `f64` cannot represent every whole number.
 const MOST_DROPS: f64 = 9_007_199_254_740_992.0;
 
-/// Returns an upper bound on the number of wrong drops. With probability at least `confidence`, the
-/// bound holds at all times of the stream.
+/// Returns an upper bound on the number of wrong drops: new items that the filter reported as
+/// known. With probability at least `confidence`, the bound holds at all times of the stream.
 ///
-/// `compensator` is the sum of the odds `rho / (1 - rho)` over the items kept. Here, rho is the
-/// pass probability just before the item is inserted. `max_odds` is an upper bound on all these
-/// odds, and must be fixed before the stream begins. The positions of a new item must be
-/// independent of everything that happened before. An item that was forgotten and is offered again
-/// with the same seed violates this condition.
+/// For each kept item, let rho be the probability, just before its insertion, that a new item is
+/// wrongly reported as known. `compensator` is the sum of the odds `rho / (1 - rho)` over the kept
+/// items. `max_odds` is an upper bound on the odds of every item, and must be fixed before the
+/// stream begins. The positions of a new item must be independent of everything that happened
+/// before. A forgotten item that is offered again with the same seed violates this condition.
 ///
-/// The bound is about `S + sqrt(2 S (ln(1/alpha) + 4))` for large S. This takes microseconds.
+/// For a large compensator S, the bound is about `S + sqrt(2 S (ln(1/alpha) + 4))`, where alpha is
+/// `1 - confidence`. The computation takes microseconds.
 ///
 /// ```
 /// use truebloom_math::freedman::wrong_drops_at_most;
@@ -59,8 +60,8 @@ const MOST_DROPS: f64 = 9_007_199_254_740_992.0;
 /// ```
 ///
 /// # Errors
-/// Fails if the compensator is negative or above 2^53, if the odds are negative or above 2^20, or
-/// if `confidence` is not strictly between 0 and 1.
+/// Fails if `compensator` is negative or above 2^53, if `max_odds` is negative or above 2^20, or if
+/// `confidence` is not strictly between 0 and 1.
 pub fn wrong_drops_at_most(compensator: f64, max_odds: f64, confidence: f64) -> Result<u64> {
     for (name, value, most) in [("compensator", compensator, MOST_DROPS), ("max_odds", max_odds, MOST)] {
         if !(0.0..=most).contains(&value) {

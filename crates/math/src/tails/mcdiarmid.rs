@@ -1,14 +1,18 @@
-//! McDiarmid's inequality, for filters whose fill follows no known law.
+//! McDiarmid's inequality, for filters for which the exact distribution of the number of set bits
+//! is not known.
 //!
-//! The fill and the rate are functions of independent items. If each item changes a function f by
-//! at most c, whatever the other items are, then `P(f >= E f + d) <= exp(-2 d^2 / (n c^2))`. The
-//! same holds below the mean (McDiarmid, "On the method of bounded differences", 1989, lemma 1.2).
-//! An item sets at most k bits. Each of the k positions of a query is uniform over the bits or over
-//! its slice. So the probability that a query has at least one of k given bits among its positions
-//! is at most `k k / m`. Therefore an item changes the rate by at most `k k / m`.
+//! The number of set bits and the rate are functions of n independent items. Let f be such a
+//! function. If a change of one item changes f by at most c, then
+//! `P(f >= E f + d) <= exp(-2 d^2 / (n c^2))`. The same bound holds for `P(f <= E f - d)`
+//! (McDiarmid, "On the method of bounded differences", 1989, lemma 1.2).
+//!
+//! An item sets at most k bits, so it changes the number of set bits by at most k. For the rate,
+//! each of the k positions of a query is uniform over the m bits or over its slice. A query has at
+//! least one bit of a given item among its positions with probability at most `k k / m`. Therefore
+//! an item changes the rate by at most `k k / m`.
 
 /// The number of set bits after a given number of distinct items. The positions of an item may
-/// depend on each other, as long as each bit is equally likely to be set.
+/// depend on each other, but each bit must be equally likely to be set.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fill {
     /// The number of bits, m.
@@ -17,14 +21,13 @@ pub struct Fill {
     pub probes: u32,
     /// The number of distinct items.
     pub items: u64,
-    /// The mean number of different bits that one item sets, or a bound on this mean. An upper tail
-    /// needs an upper bound on the mean, and a lower tail needs a lower bound.
+    /// The mean number of different bits that one item sets, or a bound on this mean. Use an upper
+    /// bound for [`at_least`](Self::at_least), and a lower bound for [`at_most`](Self::at_most).
     pub covered: f64,
 }
 
 impl Fill {
-    /// Returns the mean number of set bits, `m (1 - (1 - covered/m)^n)`, because every bit is
-    /// equally likely to be set.
+    /// Returns the mean number of set bits, `m (1 - (1 - covered/m)^n)`.
     #[must_use]
     pub fn mean(&self) -> f64 {
         let bits = self.bits as f64;
@@ -62,9 +65,9 @@ pub fn covered(bits: u64, probes: u32) -> f64 {
     -bits * libm::expm1(f64::from(probes) * libm::log1p(-1.0 / bits))
 }
 
-/// Returns a distance d. With probability at most `error`, the rate of one filter is above its mean
-/// by d or more. The same is true for a rate below the mean. Each position must be uniform over the
-/// bits or over a slice.
+/// Returns a distance d between the rate of one filter and its mean. The probability that the rate
+/// is above its mean by d or more is at most `error`. The same is true for a rate that is below its
+/// mean. Each position must be uniform over the bits or over a slice.
 #[must_use]
 pub fn rate_distance(bits: u64, probes: u32, items: u64, error: f64) -> f64 {
     let probes = f64::from(probes);
