@@ -19,39 +19,43 @@ ITEMS = 20_000
 RATE = 0.01
 INTRO = f"""\
 `bench/streams.py target/release/truebloom > docs/STREAMS.md` makes this page. The streams were
-defined before the seed 1 was chosen.
+defined before the seed 1 was chosen, so they were not chosen to suit the seed.
 
-Every filter is made for {ITEMS:,} lines and a rate of {100 * RATE:g}%. The columns of the table:
+Every filter is made for {ITEMS:,} lines and a rate of {100 * RATE:g}%. A filter with one phase is emptied when it
+is full. The time until it is full again is a *cycle*. A line is new to a cycle if its key has not
+yet occurred in that cycle. A filter with two phases keeps the newer phase when it is full, and
+forgets only the older phase. The columns of the table:
 
 - *Memory* is in bytes.
-- *Promised* is the rate in the filter's report, for input chosen without knowing the seed: with one
-  phase the long-run average, with two phases the rate of every new line.
+- *Promised* is the bound on the rate in the report of `dedup`, for input that was chosen without
+  knowing the seed. With one phase, it bounds the average rate in the long run. With two phases, it
+  bounds the rate for every new line.
 - *Brand-new* is the number of lines whose key did not occur before. *Lost* is the number of
-  brand-new lines that were not printed, and *share* is their share of all brand-new lines.
-- *Average* is the filter's own estimate of its average rate. *Expected* is the filter's estimate of
-  the number of lost first occurrences, including those of forgotten lines that came again. *At
-  most* is the filter's upper bound on the number that *expected* estimates, with a confidence of
-  99.9999%.
+  brand-new lines that `dedup` did not print. *Share* is *lost* divided by *brand-new*.
+- *Expected* is the filter's estimate of the number of lines that `dedup` did not print, although
+  their keys were brand-new or forgotten. *At most* is an upper bound on that number, with a
+  confidence of 99.9999%. *Average* is *expected* divided by the estimated number of lines
+  whose keys were brand-new or forgotten.
 
-With one phase, the share of lost lines among the brand-new lines can exceed the promised rate, if
-brand-new lines come late in a cycle. The expected average over all lines that are new to a cycle
-never exceeds the promised rate.
+With one phase, *share* can exceed *promised* if brand-new lines come late in a cycle, when the
+filter is nearly full. The expected average rate for all lines that are new to a cycle never exceeds
+*promised*.
 """
 
 
 def new():
-    """All lines are new."""
+    """Every line has a new key."""
     yield from range(LINES)
 
 
 def periodic():
-    """20,000 keys come again and again in the same order, and every fifth line is new. Between two occurrences of a key come 24,999 other keys, more than the filter remembers."""
+    """20,000 keys come again and again in the same order, and every fifth line is new. Between two occurrences of a key come 24,999 other keys, but each filter is made for only 20,000 lines."""
     for i in range(LINES):
         yield LINES + i if i % 5 == 0 else i % 25_000
 
 
 def hot_first():
-    """The stream has 29 periods of 20,283 lines. In each period, 2% are new, then 88% come from a fixed set, and then 10% are new."""
+    """The stream has 29 periods of 20,283 lines. The first 2% of each period are new, the next 88% come from a fixed set of keys, and the last 10% are new."""
     fresh = 10_000_000
     for _ in range(LINES // 20_283):
         for count, hot in [(405, False), (17_849, True), (2_029, False)]:
@@ -68,7 +72,7 @@ def tripled():
 
 
 def sorted_passes():
-    """The stream consists of several passes over sorted keys; in each pass, a tenth of the keys are new."""
+    """The stream passes over sorted keys several times. In each pass, a tenth of the keys are new."""
     fresh = 0
     for start in range(LINES // 24_000):
         keys = [10 * i for i in range(21_600)]
@@ -77,13 +81,13 @@ def sorted_passes():
 
 
 def sliding():
-    """Lines are drawn from a working set of 5,000 keys; after every third line, a new key replaces the oldest key of the set."""
+    """Each line is drawn from a set of 5,000 keys. After every third line, a new key replaces the oldest key of the set."""
     for i in range(LINES):
         yield i // 3 + random.randrange(5_000)
 
 
 def popular():
-    """Half of the lines are new; the others are drawn from 100,000 keys, of which the i-th has a weight of about 1/i."""
+    """Half of the lines are new. Each other line is one of 100,000 keys; the i-th key is drawn with a probability roughly proportional to 1/i."""
     for i in range(LINES):
         yield 1_000_000 + i if i % 2 else int(100_000 ** random.random())
 
