@@ -277,9 +277,10 @@ fn in_lines<'a>(asked: &Asked, main: &'a SizedDesign) -> lines::Stream<'a> {
     let cycle = main.run.items_per_cycle.value;
     let command = match (asked.goal, asked.seconds) {
         (Goal::Memory(bits), _) => (format!("--memory {}", lines::memory(bits)), ""),
-        (Goal::Items(items), _) => {
-            (format!("-n {}", lines::short(items)), " It takes a little more memory, to hold all of these with a probability of at least 99.9999%.")
-        }
+        (Goal::Items(items), _) => (
+            format!("-n {}", lines::short(items)),
+            " It takes a little more memory, to hold all of these with a probability of at least 99.9999%.",
+        ),
         (Goal::Remember(gap), None) => (
             format!("--remember {}", lines::short(gap)),
             " It takes a little more memory, so that in each phase, the probability of forgetting one sooner is at most one in a million.",
