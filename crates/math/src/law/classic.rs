@@ -9,7 +9,7 @@ use crate::{Fill, Fpr, Rate, Result};
 
 /// The law of k distinct positions, as proposed by Bloom in 1970. The formula is (60) in Burns and
 /// (16) in Grandi (see docs/PAPERS.md). If k is close to the number that minimizes the rate, the
-/// rate of a classic filter is slightly below the rate of a standard filter.
+/// rate of a classic filter is slightly below the rate of a standard filter of the same size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Classic {
     bits: u64,

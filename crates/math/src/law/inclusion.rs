@@ -1,5 +1,5 @@
-//! The alternating sum that gives the rate of every scheme with uniform positions. The sum is
-//! evaluated in fixed-point arithmetic, and its rounding errors are counted.
+//! The alternating sum that gives the rate of standard, classic and blocked filters. The sum is
+//! evaluated in fixed-point arithmetic, with a bound on its rounding error.
 //!
 //! By the inclusion-exclusion formula over the query's positions that remain empty, the
 //! false-positive rate is
@@ -10,10 +10,11 @@
 //!
 //! where `g_j` is the probability that `j` given bits are all empty, and `c_j` is the expected
 //! number of `j`-subsets of the query's positions. For the standard filter, this is Burns (56) and
-//! Grandi (9), regrouped; for the classic one, Burns (60) and Grandi (16). All numbers `c_j / 2^k`
-//! and `g_j` are at most 1. Each of them is computed in steps that round down by less than one unit
-//! of the last place, so the error of the sum is bounded by a known number of units. In `f64`, the
-//! same sum would lose all digits at ordinary parameters, as would the recursions of the papers.
+//! Grandi (9), regrouped. For the classic filter, it is Burns (60) and Grandi (16). All numbers
+//! `c_j / 2^k` and `g_j` are at most 1. Each of them is computed in steps that round down by less
+//! than one unit of the last place, so the error of the sum is bounded by a known number of units.
+//! In `f64`, this sum and the recursions of the papers would lose all digits at ordinary
+//! parameters.
 
 use crate::exact::enclosure::{Enclose, Enclosure};
 use crate::exact::fixed::{self, Divisor, Product};
@@ -40,14 +41,14 @@ pub(crate) enum Items {
     Distinct,
     /// An item chooses one of `blocks` blocks of `bits` bits each, and sets all its bits there:
     /// `g_j = (1 - (1 - a_j) / blocks)^n`. Here `a_j` is the probability that an item in the
-    /// query's block leaves `j` given bits of the block empty. The average of `a_j^L` over the
-    /// binomial load `L` of that block is exactly this power. So no sum over loads is needed, and
-    /// nothing is truncated.
+    /// query's block leaves `j` given bits of the block empty. The number `L` of items in that
+    /// block has a binomial distribution, and the average of `a_j^L` is exactly `g_j`. So no sum
+    /// over `L` is needed, and nothing is truncated.
     Blocked { blocks: u64, in_block: InBlock, when: When },
 }
 
-/// The numbers of items at which the rate is computed: after the last item, or on average before
-/// each item.
+/// The item counts for which the rate is computed: after the last item, or on average before each
+/// item. Here `z` is the probability that one item leaves the `j` given bits empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum When {
     /// The filter holds all n items: `z^n`.
@@ -81,7 +82,7 @@ pub(crate) struct Inclusion {
 }
 
 impl Inclusion {
-    /// The exponent of the power in `g_j`: the number of independent steps that may set bits.
+    /// The exponent of the power in `g_j`: the number of independent random choices.
     fn exponent(&self) -> u128 {
         match self.placement {
             Items::Independent => u128::from(self.items) * u128::from(self.probes),
@@ -89,12 +90,13 @@ impl Inclusion {
         }
     }
 
-    /// The number of units of the last place by which a computed `g_j` may be too low (see
+    /// The number of units of the last place by which a computed `g_j` can be too low (see
     /// [`Product::power`]). The base of the power is truncated once, or once per factor. In blocks,
-    /// `a_j` is at most `2k - 1` units too low, because `a_j` is the power of a base that is
-    /// truncated once, or has a smaller error. The division by the number of blocks truncates once
-    /// more, so the base is at most `2k` units too low. A mean of powers has the error of its last
-    /// power plus one unit ([`Product::mean_of_powers`]).
+    /// `a_j` is at most `2k - 1` units too low. This is the error of a k-th power whose base is
+    /// truncated once, as for independent positions; for other positions, the error is not larger.
+    /// The division by the number of blocks truncates once more, so the base is at most `2k` units
+    /// too low. A mean of powers has the error of its last power plus one unit
+    /// ([`Product::mean_of_powers`]).
     pub(crate) fn empty_error(&self) -> u128 {
         let base_error = match self.placement {
             Items::Independent => 1,
@@ -116,7 +118,7 @@ impl Inclusion {
         (k + 2) * (k + 2) + k * (k + self.empty_error() + 2)
     }
 
-    /// The number of units of the last place by which a computed term `c_j g_j / 2^k` may be too
+    /// The number of units of the last place by which a computed term `c_j g_j / 2^k` can be too
     /// low. A computed term is never too high.
     pub(crate) fn term_error(&self) -> u128 {
         let k = u128::from(self.probes);
@@ -177,14 +179,15 @@ impl Inclusion {
     /// Returns the coefficients `c_j / 2^k`. For independent queries, they do not include the
     /// falling factor `m (m-1) .. (m-j+1) / m^j`.
     ///
-    /// `c_j` is the expected number of `j`-subsets of the distinct positions among `k` draws. Each
-    /// further draw of a position adds the subsets that it completes. So with
-    /// `c_j = (falling factor) s_j`, the recursion is `s_j(t+1) = (1 - j/m) s_j(t) + s_(j-1)(t)`,
-    /// in which all terms are positive. Every step halves the numbers, which keeps them below 1 and
-    /// prevents their rounding errors from doubling. A step passes half of each error on to two
-    /// neighbours, and adds at most one unit to each of its `t + 2` numbers. So the errors of all
-    /// `s_j` together are less than `(k + 2)^2` units after `k` steps. For a distinct query, the
-    /// term `j/m` is absent, and the coefficient is `C(k, j)`.
+    /// `c_j` is the expected number of `j`-subsets of the distinct positions among `k` draws. A
+    /// further draw can add a new position, and with it the subsets that contain this position. So
+    /// with `c_j = (falling factor) s_j`, the recursion is
+    /// `s_j(t+1) = (1 - j/m) s_j(t) + s_(j-1)(t)`, in which all terms are positive. Every step
+    /// halves the numbers, which keeps them below 1 and prevents their rounding errors from
+    /// doubling. In a step, half of each error goes to each of two results, and each of the `t + 2`
+    /// results gets at most one unit of new error. So the errors of all `s_j` together are less
+    /// than `(k + 2)^2` units after `k` steps. For a distinct query, the term `j/m` is absent, and
+    /// the coefficient is `C(k, j)`.
     pub(super) fn coefficients(&self, limbs: usize) -> Vec<u64> {
         let k = self.probes as usize;
         let mut all = vec![0; (k + 1) * limbs];
@@ -213,7 +216,7 @@ impl Inclusion {
 /// one item leaves `j` given bits empty.
 pub(super) struct Bases {
     base: Vec<u64>,
-    /// The last `a_j` of a block, from which the next one may be computed.
+    /// The last `a_j` of a block. The next `a_j` can be computed from it.
     inner: Vec<u64>,
     bits: Divisor,
 }
@@ -295,14 +298,16 @@ impl Enclose for Inclusion {
 
     fn bits_needed(&self) -> f64 {
         let (m, n, k) = (self.bits as f64, self.items as f64, f64::from(self.probes));
-        // The binary logarithm of the k-th power of the mean fill, a lower bound on the standard
-        // rate (Jensen). In blocks, it is taken at the load that contributes most.
+        // The binary logarithm of the k-th power of the mean fill. By Jensen's inequality, this
+        // power is a lower bound on the standard rate. For blocked filters, use the number of items
+        // in a block that contributes most to the rate.
         let mean_power = |items: f64| k * libm::log2(-libm::expm1(-items * k / m));
         let mean_power = match self.placement {
             Items::Blocked { blocks, .. } => heaviest_load(n, n / blocks as f64, mean_power),
             _ => mean_power(n),
         };
-        // Hitting distinct positions takes distinct throws, which matters only for few items.
+        // Hitting k distinct positions takes k different draws. This matters only if there are few
+        // items.
         let distinct = match self.query {
             Query::Independent => 0.0,
             Query::Distinct if matches!(self.placement, Items::Blocked { .. }) => 0.0,
@@ -334,14 +339,14 @@ impl Enclose for Inclusion {
         if !(bits < MAX_DIGITS && work < MAX_WORK) {
             return Err(Error::TooCostly { probes: self.probes, digits: bits as u64 });
         }
-        // Short numbers take longer than their number of words suggests.
+        // Operations on short numbers take longer than the number of words suggests.
         work::spend("exact rates", work + 20.0 * k * steps + 4.0 * k * k)
     }
 }
 
-/// Estimates the binary logarithm of the largest contribution that a single load of a block makes
-/// to a rate. The contribution is the Poisson probability of the load times the rate at that load.
-/// The function tries the loads 1, 2, 4, .. and the mean load.
+/// Estimates the binary logarithm of the largest contribution that a single load (number of items
+/// in a block) makes to a rate. The contribution is the Poisson probability of the load times the
+/// rate at that load. The function tries the loads 1, 2, 4, .. and the mean load.
 fn heaviest_load(items: f64, mean: f64, rate: impl Fn(f64) -> f64) -> f64 {
     let poisson = |load: f64| (load * libm::log(mean) - mean - libm::lgamma(load + 1.0)) / core::f64::consts::LN_2;
     let doubled = (0..64).map(|power| libm::scalbn(1.0, power)).chain([libm::floor(mean).max(1.0)]);

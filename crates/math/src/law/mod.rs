@@ -57,8 +57,8 @@ use slices::Slices;
 /// The probability model of a filter with a given number of bits and probes.
 ///
 /// The trait is sealed: only this crate can implement it. The reason is that plans and guarantees
-/// rely on the brackets that a law returns. New methods may be added to the trait without a
-/// breaking change.
+/// rely on the brackets (lower and upper bounds) that a law returns. New methods may be added to
+/// the trait without a breaking change.
 ///
 /// ```compile_fail,E0277
 /// use truebloom_math::{Fill, Fpr, Law, Result};
@@ -89,8 +89,9 @@ pub trait Law: sealed::Sealed + Send + Sync {
     /// probes.
     fn fpr(&self, items: u64) -> Result<Fpr>;
 
-    /// Returns the expected rate with a proven bracket, which may be wider than that of an exact
-    /// rate. The result is `None` if there is no proven bracket. Guarantees use only this rate.
+    /// Returns the expected rate with a proven bracket. This bracket can be wider than the bracket
+    /// of an exact rate. The result is `None` if there is no proven bracket. Guarantees rely only
+    /// on this method.
     ///
     /// # Errors
     /// Fails as [`fpr`](Self::fpr) does.
@@ -98,13 +99,13 @@ pub trait Law: sealed::Sealed + Send + Sync {
         self.fpr(items).map(Some)
     }
 
-    /// Returns the rate of one filter from its numbers of set bits. `ones` has one count per slice
-    /// or layer, or a single count for a filter without slices and layers. The result is `None` if
-    /// the counts do not determine the rate.
+    /// Returns the rate of one filter, computed from its counts of set bits. `ones` has one count
+    /// per slice or layer, or a single count for a filter without slices and layers. The result is
+    /// `None` if the counts do not determine the rate.
     ///
     /// # Errors
-    /// Fails if the number of counts is wrong, or if a count exceeds the number of bits that it
-    /// belongs to.
+    /// Fails if the number of counts is wrong, or if a count exceeds the size in bits of its slice,
+    /// layer or filter.
     fn fpr_at_fill(&self, ones: &[u64]) -> Result<Option<Fpr>>;
 
     /// Returns the mean, the variance and tail bounds of the number of set bits after `items`
@@ -115,13 +116,13 @@ pub trait Law: sealed::Sealed + Send + Sync {
     /// with hundreds of probes.
     fn fill(&self, items: u64) -> Result<Option<Fill>>;
 
-    /// Returns whether a filter with `items` distinct items is proven to meet `rate`. Equal hashes
-    /// count too: the expected rate plus the bound on equal hashes ([`hash_floor`]) must be at most
-    /// `rate`.
+    /// Returns whether a filter with `items` distinct items is proven to meet `rate`. The decision
+    /// includes equal hashes: the expected rate plus the bound on equal hashes ([`hash_floor`])
+    /// must be at most `rate`.
     ///
-    /// The three [`Variant`]s decide this exactly, and a sum that equals `rate` is accepted. The
-    /// default implementation compares the upper end of the proven bracket with `rate`, so it may
-    /// return false for a rate that is met.
+    /// The laws of the three [`Variant`]s decide exactly, and accept a sum that equals `rate`. The
+    /// default implementation uses the upper end of the proven bracket in place of the expected
+    /// rate. It can therefore return false although the filter meets `rate`.
     ///
     /// # Errors
     /// Fails as [`fpr`](Self::fpr) does.
@@ -131,10 +132,11 @@ pub trait Law: sealed::Sealed + Send + Sync {
         Ok(fpr.upper < rate.to_f64())
     }
 
-    /// Returns how much equal hashes and dependent positions add to the rate of independent
-    /// positions. The result has one [`Floor`] for each cause. Every scheme has the term for equal
-    /// hashes, which does not depend on the number of bits. If the positions of a key depend on
-    /// each other, there are further terms, which tend to 0 as the number of bits grows.
+    /// Returns how much equal hashes and dependent positions add to the rate that a filter with
+    /// independent positions would have. The result has one [`Floor`] for each cause. Every scheme
+    /// has the term for equal hashes, which does not depend on the number of bits. If the positions
+    /// of a key depend on each other, there are further terms, which tend to 0 as the number of
+    /// bits grows.
     fn floors(&self, items: u64, hash_bits: u32) -> Vec<Floor> {
         vec![Floor { cause: EQUAL_HASHES, rate: hash_floor(items, hash_bits) }]
     }
@@ -155,7 +157,7 @@ mod sealed {
     impl Sealed for super::Layered {}
 }
 
-/// The name of the term that every scheme has.
+/// The name of the term for equal hashes, which every scheme has.
 pub(crate) const EQUAL_HASHES: &str = "equal hashes";
 
 /// An amount that equal hashes or dependent positions add to the rate of a filter (see
@@ -174,7 +176,7 @@ pub struct Floor {
 /// same hash as one of the items.
 #[must_use]
 pub fn hash_floor(items: u64, hash_bits: u32) -> f64 {
-    // Above 2^53 the conversion may have rounded down.
+    // Above 2^53, the conversion to `f64` can round down.
     let items = if items > 1 << 53 { (items as f64).next_up() } else { items as f64 };
     libm::scalbn(items, -i32::try_from(hash_bits).unwrap_or(i32::MAX))
 }
@@ -186,7 +188,8 @@ pub enum Variant {
     Standard,
     /// k distinct positions (Bloom 1970).
     Classic,
-    /// One position in each of k slices. The first `bits mod probes` slices are one bit longer.
+    /// One position in each of k slices. The first `bits mod probes` slices are one bit longer than
+    /// the others.
     Partitioned,
 }
 
@@ -249,9 +252,9 @@ impl Variant {
     /// Returns the expected false-positive rate of a filter with `bits` bits, `items` distinct
     /// items and `probes` probes.
     ///
-    /// The result is proven for all parameters. The two ends of the bracket are at most two units
-    /// in the last place apart. This takes a few microseconds for ordinary parameters. It takes
-    /// less than a millisecond for up to 64 probes and up to 2^40 bits.
+    /// The bracket is proven for all parameters. Its two ends are at most two units in the last
+    /// place apart. The computation takes a few microseconds for ordinary parameters. It takes less
+    /// than a millisecond for up to 64 probes and up to 2^40 bits.
     ///
     /// ```
     /// use truebloom_math::Variant;
@@ -270,8 +273,8 @@ impl Variant {
         if items == 0 {
             return Ok(Fpr::ZERO);
         }
-        // One item fills a filter of one bit, and a filter with as many distinct or sliced
-        // positions as bits.
+        // One item sets all bits if there is only one bit, or if an item has as many distinct (or
+        // sliced) positions as the filter has bits.
         if bits == 1 || (self != Variant::Standard && u64::from(probes) == bits) {
             return Ok(Fpr::ONE);
         }
@@ -279,7 +282,8 @@ impl Variant {
     }
 
     /// Whether the expected rate is at most `rate`. If a hash width is given, the bound on equal
-    /// hashes is added to the expected rate. The decision is exact, and true for equality.
+    /// hashes is added to the expected rate. The decision is exact, and the result is true if the
+    /// two are equal.
     pub(crate) fn meets(self, bits: u64, items: u64, probes: u32, rate: &Rate, hash_bits: Option<u32>) -> Result<bool> {
         if items == 0 {
             return Ok(true);

@@ -17,13 +17,13 @@ pub const BLOCK_BITS: u64 = 512;
 /// The largest number of probes per key in a block of [`SchemeId::Blocked`].
 pub const BLOCK_PROBES: u32 = 64;
 
-/// The end of the error message for a two-hash scheme if the crate was built without such schemes.
-/// The message continues after the words "must be".
+/// The end of the error message for a two-hash scheme in a build without two-hash schemes. It
+/// follows the words "must be".
 #[cfg(not(feature = "two-hash"))]
 pub(crate) const LEFT_OUT: &str = "a scheme with independent positions, or the crate must be built with the feature `two-hash`";
 
-/// The list of schemes, each with its number in files and its name. A single list ensures that
-/// every scheme has all of these.
+/// Generates [`SchemeId`] from a single list. Every scheme in the list has a number in files and a
+/// name.
 macro_rules! schemes {
     ($($(#[$doc:meta])* $scheme:ident = $number:literal, $name:literal;)*) => {
         /// A scheme: how a hash determines the positions of a key. The discriminant is the number
@@ -136,9 +136,9 @@ impl SchemeId {
         if self == SchemeId::Blocked { Some(BLOCK_BITS) } else { None }
     }
 
-    /// Returns a unit: the number of bits of a filter must be a multiple of it. For blocked
-    /// filters, the unit is [`BLOCK_BITS`]. For `partition-double`, whose slices must be equal, it
-    /// is the number of probes. For all other schemes, it is 1.
+    /// Returns the number that must divide the number of bits of a filter. For blocked filters,
+    /// this is [`BLOCK_BITS`]. For `partition-double`, whose slices must be equally long, it is the
+    /// number of probes. For all other schemes, it is 1.
     #[must_use]
     pub fn bits_unit(self, probes: u32) -> u64 {
         let slices = if self == SchemeId::PartitionDouble { probes.max(1).into() } else { 1 };
@@ -210,7 +210,7 @@ impl SchemeId {
         Ok(Box::new(PartitionDouble::new(bits / slices, probes)?))
     }
 
-    /// Returns an error, because this build does not include the laws of such schemes.
+    /// Returns an error, because this build does not include the laws of two-hash schemes.
     #[cfg(not(feature = "two-hash"))]
     fn two_hash_law(self, _bits: u64, _probes: u32) -> Result<Box<dyn Law>> {
         out_of_range("scheme", self, LEFT_OUT)

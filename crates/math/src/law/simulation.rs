@@ -1,5 +1,5 @@
-//! Simulations with ideal hashes, for rates that no law gives. A simulation fills filters and
-//! queries new keys.
+//! Simulations with ideal (uniformly random) hashes, for rates that no law gives. A simulation
+//! fills filters with random keys, and then queries new keys.
 
 use crate::exact::power::power;
 pub use crate::exact::random::SplitMix64;
@@ -51,9 +51,9 @@ impl Simulation {
     /// rates are nearly equal.
     ///
     /// If all or nearly all filters have the same number of hits, the standard error says nothing
-    /// about rare cases. In this case, the interval allows for rare filters with any share of hits.
-    /// The probability of such a filter is at most the 99% Clopper-Pearson bound for the small
-    /// number of them that occurred.
+    /// about rare filters with other numbers of hits. The interval then allows for such filters,
+    /// whatever their share of hits. Their probability is estimated by the 99% Clopper-Pearson
+    /// upper bound, computed from the number of filters that differed.
     pub(crate) fn of(hits: &[u64], each: u64) -> Simulation {
         let (filters, total) = (hits.len() as u64, hits.iter().sum::<u64>());
         let queries = filters * each;
@@ -78,8 +78,8 @@ impl Simulation {
     }
 }
 
-/// The standard error is used only if at least this many filters differ from the most frequent
-/// number of hits.
+/// If at most this many filters differ from the most frequent number of hits, the interval also
+/// allows for rare filters.
 const FEW: u64 = 30;
 
 /// The most frequent number of hits, and the number of filters that have it.

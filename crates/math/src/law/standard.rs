@@ -11,10 +11,10 @@ use alloc::format;
 /// The law of k independent uniform positions, for items and queries. A filter with k independent
 /// hash functions follows this law.
 ///
-/// The expected rate is `E[(X/m)^k]`, where `X` is the number of set bits after n items; see Burns
-/// (56) and Grandi (9). The textbook formula `(1 - (1 - 1/m)^(nk))^k` (Lehr) is the k-th power of
-/// the mean fill. By Jensen's inequality, it is a lower bound on the expected rate. With one probe,
-/// it is exact.
+/// The expected rate is `E[(X/m)^k]`. Here `m` is the number of bits, and `X` is the number of set
+/// bits after n items. See Burns (56) and Grandi (9) in docs/PAPERS.md. The textbook formula
+/// `(1 - (1 - 1/m)^(nk))^k` (Lehr) is the k-th power of the mean fill. By Jensen's inequality, it
+/// is a lower bound on the expected rate. With one probe, it is exact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standard {
     bits: u64,
@@ -51,8 +51,8 @@ impl Law for Standard {
         Variant::Standard.meets(self.bits, items, self.probes, rate, Some(hash_bits))
     }
 
-    /// The rate `(ones / bits)^probes`. The result is exact, because the positions of a new key are
-    /// independent of the set bits (Lehr; Dozier, Salamatian and Rubenstein).
+    /// Returns the rate `(ones / bits)^probes`. The result is exact, because the positions of a new
+    /// key are independent of the set bits (Lehr; Dozier, Salamatian and Rubenstein).
     fn fpr_at_fill(&self, ones: &[u64]) -> Result<Option<Fpr>> {
         let ones = single_count(ones, self.bits)?;
         Ratios::power(ones, self.bits, self.probes).rate().map(Some)

@@ -1,6 +1,6 @@
 //! Rates of progressions (positions `h1 + i h2 + f(i)`) for laws without a sufficiently narrow
-//! proven bracket. The rate is simulated if that is cheap; otherwise it is the first-order
-//! approximation. The method of the rate says which of them it is.
+//! proven bracket. Small arrays are enumerated. For other arrays, the rate is simulated if that is
+//! cheap, and otherwise approximated. The [`Method`] of the result says how the rate was obtained.
 
 use super::{EQUAL_HASHES, Floor};
 use crate::exact::double::DoubleDouble;
@@ -41,8 +41,8 @@ impl Progression {
         if self.slices { self.modulus.saturating_mul(self.offsets.len() as u64) } else { self.modulus }
     }
 
-    /// A simulated rate, or `None` if the simulation takes too long or has too few hits. For the
-    /// same law, the simulation always gives the same rate.
+    /// Returns a simulated rate, or `None` if the simulation takes too long or has too few hits.
+    /// For the same law, the simulation always gives the same rate.
     fn simulated(&self, items: u64) -> Option<Fpr> {
         let probes = self.offsets.len() as u64;
         let filling = items.saturating_mul(probes).saturating_add(self.bits() / 64);
@@ -51,7 +51,7 @@ impl Progression {
             return None;
         }
         // If many keys pass, a short simulation is enough. If few pass, most queries end within
-        // four probes, so a second simulation can make more of them.
+        // four probes, so a second simulation can make more queries.
         let each = |probes: u64| STEPS / 2 / filters / probes;
         let found = Simulation::run(self, self.bits(), items, filters, each(4 * probes).max(1), 1);
         if found.rate > 0.1 {
@@ -62,10 +62,11 @@ impl Progression {
     }
 
     /// Returns the exact rate of an array that is so small that all its states can be enumerated.
-    /// The probability that a filter covers the positions T of a key is
-    /// `sum over U in T of (-1)^|U| P(a key avoids U)^items`, which is computed in double-double
-    /// arithmetic (pairs of `f64`). Returns `None` if there are more than [`MOST_COUNTED`] bits or
-    /// too many items, or if the rate is so small that cancellation in the sum would cost digits.
+    /// Let T be the set of positions of a key. The probability that the filter has set all bits in
+    /// T is `sum over U in T of (-1)^|U| P(a key avoids U)^items`, where U runs over the subsets of
+    /// T. The sum is computed in double-double arithmetic (pairs of `f64`). Returns `None` if there
+    /// are more than [`MOST_COUNTED`] bits or too many items, or if the rate is so small that
+    /// cancellation in the sum would cost digits.
     fn counted(&self, items: u64) -> Option<Fpr> {
         if self.bits() > MOST_COUNTED || items > MOST_COUNTED_ITEMS {
             return None;
@@ -108,11 +109,11 @@ impl Progression {
         Some(Fpr { method: Method::Exact, ..fpr })
     }
 
-    /// A proven bracket of the rate of any progression. The share of hash pairs that hit a given
-    /// position is at most the sum over all probes. The share is at least that sum minus the share
-    /// of pairs for which two probes coincide. The probability that all positions are hit is at
-    /// most the probability that one position is hit. It is at least 1 minus the sum, over all
-    /// positions, of the probability that the position is empty.
+    /// Returns a proven bracket of the rate of any progression. The share of hash pairs that set a
+    /// given bit is at most the sum of the shares of all probes. It is at least that sum minus the
+    /// share of pairs for which two probes coincide. The probability that all positions of a query
+    /// are set is at most the probability that one of them is set. It is at least 1 minus the sum
+    /// of the probabilities that each position is empty.
     fn union_bounds(&self, items: u64) -> Fpr {
         let (n, m, k) = (items as f64, self.modulus as f64, self.offsets.len() as u64);
         let probes = k as f64;
@@ -128,9 +129,9 @@ impl Progression {
 
     /// Returns the first of these that applies: the exact rate, if all states can be enumerated;
     /// the proven bracket, if its ends are within a factor of two; a simulated rate, limited to the
-    /// bracket; the bracket with an approximate value. If the bracket says almost nothing, the
-    /// method of the result is that of its value: the first-order approximation, or the limit of
-    /// the rate plus the law's floors.
+    /// bracket; the bracket with an approximate value. If the bracket is so wide that it says
+    /// almost nothing, the method of the result is [`Method::Approximation`]. The value is then the
+    /// first-order approximation, or the limit of the rate plus the law's floors.
     pub(super) fn best(&self, items: u64, proven: Option<Fpr>, first_order: Option<f64>, floors: &[Floor]) -> Fpr {
         if let Some(exact) = self.counted(items) {
             return exact;
@@ -181,7 +182,7 @@ fn over_subsets<T: Copy>(table: &mut [T], plus: impl Fn(T, T) -> T) {
     }
 }
 
-/// The power, computed by squaring.
+/// Computes `base^exponent` by repeated squaring.
 fn power(base: DoubleDouble, exponent: u64) -> DoubleDouble {
     (0..64 - exponent.leading_zeros()).rev().fold(DoubleDouble::ONE, |power, bit| {
         let square = power.times(power);
@@ -189,16 +190,17 @@ fn power(base: DoubleDouble, exponent: u64) -> DoubleDouble {
     })
 }
 
-/// A relative margin that covers a few roundings of numbers up to 1, and of an exponent.
+/// A margin that covers a few rounding errors of numbers up to 1, and the rounding of an exponent.
 const ROUNDING: f64 = 1e-9;
 
-/// If the upper end of a bracket exceeds the value by this factor, the bracket says nothing about
-/// the value.
+/// If the upper end of a bracket exceeds the value by more than this factor, the bracket says
+/// nothing about the value.
 const FAR: f64 = 1_000.0;
 
 impl Positions for Progression {
-    /// Draws each position as the high half of the product of a random word and the modulus. The
-    /// position deviates from uniform by `modulus / 2^64`, which is below 2^-39 in all simulations.
+    /// Draws the first position and the step. Each is the high half of the product of a random word
+    /// and its range. The relative deviation from a uniform probability is at most
+    /// `modulus / 2^64`, which is at most 2^-39 in all simulations.
     fn every(&self, word: &mut impl FnMut() -> u64, all: impl FnMut(u64) -> bool) -> bool {
         self.walk(|m| ((u128::from(word()) * u128::from(m)) >> 64) as u64, all)
     }
@@ -227,8 +229,8 @@ mod tests {
     use crate::law::{Law, PartitionDouble};
 
     /// Compares the intervals of simulations with exact rates. The test allows one of 24
-    /// independent 99% intervals to miss. (Two would miss with probability 2.4%; the seed is
-    /// fixed.)
+    /// independent 99% intervals to miss. (At least two would miss with probability 2.4%; the seed
+    /// is fixed.)
     #[test]
     fn simulations_agree_with_the_exact_rates() {
         let mut missed = Vec::new();
@@ -279,8 +281,8 @@ mod tests {
     }
 
     /// Compares enumerated states with the exact law for few probes, to the last digits. Also tests
-    /// cases in which the law has no exact rate. For the first of these cases, a simulation of
-    /// 4,000 filters, all with the same number of hits, gave the interval [0.999834, 1].
+    /// a law of 143 probes. For this law, a simulation of 4,000 filters, all with the same number
+    /// of hits, gave the interval [0.999834, 1], which does not contain the rate.
     #[test]
     fn small_arrays_are_counted() {
         let many = Double::new(5, 143, Step::Any, Offsets::Linear).and_then(|law| law.fpr(5)).expect("in range");
@@ -299,13 +301,13 @@ mod tests {
     }
 
     /// Tests the intervals for filters that all, or nearly all, have the same number of hits. Such
-    /// an interval must allow for cases that did not occur.
+    /// an interval must allow for rare filters that did not occur.
     #[test]
     fn filters_that_agree_leave_room_for_others() {
         let of = |hits: &[u64]| Simulation::of(hits, 10);
         let alike = of(&[10; 4_000]);
-        // The filters that agree have a share of at least 0.995^(1/4000). The others might have no
-        // hit at all.
+        // All 4,000 filters agree, so at least a share of 0.005^(1/4000) of all filters does. The
+        // other filters might have no hit at all.
         assert!((alike.lower - 0.998_67).abs() < 2e-4 && alike.upper == 1.0, "{alike:?}");
         let mut few = vec![10; 4_000];
         few[7] = 0;
@@ -313,8 +315,9 @@ mod tests {
         assert!(few.lower < 0.998_2 && few.lower > 0.997 && few.upper == 1.0, "{few:?}");
     }
 
-    /// Compares the bounds for any progression with enumerated states. The bounds always contain
-    /// the exact rate, and are sometimes above 0 and below 1.
+    /// Compares the bounds for any progression with rates from enumerated states. The bounds must
+    /// always contain the exact rate. In enough cases, the lower bound must be above 0, and the
+    /// upper bound below 1.
     #[test]
     fn union_bounds_enclose_counted_rates() {
         let (mut lower, mut upper) = (0, 0);
