@@ -13,17 +13,17 @@ use alloc::format;
 use core::f64::consts::LN_2;
 use core::iter;
 
-/// A plan for a filter that grows in layers. Each layer is a filter of its own. A new layer is
-/// opened when the previous one is full.
+/// A plan for a filter that grows in layers. Each layer is a separate filter. A new layer is opened
+/// when the previous one is full.
 ///
 /// Layer i, counted from 0, may use the share `8/((8+i)(9+i))` of the requested rate. The shares of
 /// infinitely many layers add up to 1. Each layer has a limit on its number of set bits, and is
 /// closed before it can exceed the limit. So the rate of a layer never exceeds its share. With any
 /// number of layers, the rate of the whole filter never exceeds the requested rate.
 ///
-/// The memory of all layers together is compared with the memory of a single filter for the same
-/// number of items. From the second layer on, it is at most about [`ratio`](Self::ratio) times as
-/// large. Each layer is made as large as this ratio allows.
+/// From the second layer on, all layers together take at most about [`ratio`](Self::ratio) times
+/// the memory of a single filter for the same number of items. Each layer is made as large as this
+/// ratio allows.
 ///
 /// ```
 /// use truebloom_math::Growth;
@@ -52,19 +52,19 @@ pub struct PlannedLayer {
     pub fpr: Fpr,
 }
 
-/// A parameter that determines how slowly the shares fall. This value keeps the memory within 1% of
-/// the smallest possible memory at rates from 10% to 1e-6.
+/// A parameter that determines how slowly the shares fall from layer to layer. This value keeps the
+/// memory within 1% of the smallest possible memory at rates from 10% to 1e-6.
 const SLOWNESS: f64 = 8.0;
 
-/// The part of the rate that is reserved for equal hashes (2^64 keys add 2^-64 = 5.4e-20) and for
-/// rounding the shares.
+/// The part of the rate that is reserved for equal hashes and for rounding the shares. (With 2^64
+/// keys, equal hashes add 2^-64 = 5.4e-20 to the rate.)
 const KEPT: f64 = 1.0 / (1 << 20) as f64;
 
 /// The lowest rate for which [`KEPT`] is enough.
 const LEAST_RATE: f64 = 1e-13;
 
-/// The ratio is chosen so that a filter can grow by this factor with the same number of layers as
-/// under doubling.
+/// The ratio is chosen so that 20 layers hold this many times the items of the first layer. If
+/// every layer were twice as large as the previous one, this would also take 20 layers.
 const REACH: f64 = 1e6;
 const LAYERS: usize = 20;
 
@@ -154,14 +154,15 @@ impl Growth {
         self.first
     }
 
-    /// Returns the memory ratio of this plan. It compares all layers together with a single filter
-    /// for the same number of items. The actual ratio is highest just after a new layer is opened.
-    /// From the second layer on, it then is about the number that this function returns.
+    /// Returns the memory ratio of this plan: the memory of all layers together, divided by the
+    /// memory of a single filter for the same number of items. The actual ratio is highest just
+    /// after a new layer is opened. From the second layer on, this highest ratio is about the
+    /// number that this function returns.
     ///
     /// The plan assumes that memory is proportional to `items log2(1/rate)`. Small layers need more
     /// memory than this, because their sizes are rounded up to whole 64-bit words. So the actual
-    /// ratio can be up to 10% higher if the first layer holds 64 items. If it holds 1,000 items or
-    /// more, the actual ratio is at most 0.6% higher.
+    /// ratio can be up to 10% higher if the first layer holds 64 items. If the first layer holds
+    /// 1,000 items or more, the actual ratio is at most 0.6% higher.
     #[must_use]
     pub fn ratio(&self) -> f64 {
         self.ratio
@@ -187,8 +188,8 @@ impl Growth {
         1.0 - libm::log(Growth::share(layer)) / -self.rate.ln()
     }
 
-    /// The sizes of the layers, in multiples of the first size. Each layer is as large as the ratio
-    /// allows if it is opened as soon as the previous one is full.
+    /// The item counts of the layers, in multiples of the first layer's. Each layer is as large as
+    /// the ratio allows at the moment at which the previous layer is full.
     fn sizes(&self) -> impl Iterator<Item = f64> {
         let growth = *self;
         let second = (growth.ratio - growth.cost(0)) / growth.cost(1);
@@ -199,8 +200,8 @@ impl Growth {
         iter::once(1.0).chain(iter::once(second)).chain(after)
     }
 
-    /// Whether this many layers are enough for 10^6 times the first size, and no later layer
-    /// shrinks.
+    /// Whether the first `most` layers hold at least [`REACH`] times the items of the first layer,
+    /// and layers keep growing until memory runs out.
     fn reaches(&self, most: usize) -> bool {
         let mut items = 0.0;
         let reached = self.sizes().take(most).take_while(|size| *size > 0.0).any(|size| {
@@ -234,8 +235,8 @@ impl Growth {
         self.sizes().nth(layer as usize).unwrap_or(0.0) * self.first as f64
     }
 
-    /// Returns the plan of the layer with this number, counted from 0. The layer is a whole number
-    /// of 64-bit words. It has the smallest size at which the expected rate, with all its items, is
+    /// Returns the plan of the layer with this number, counted from 0. The layer consists of whole
+    /// 64-bit words. It is the smallest layer whose expected rate, with all its planned items, is
     /// at most its share of the requested rate. About a millionth of each share is kept in reserve
     /// for equal hashes and rounding. This takes about 100 microseconds.
     ///

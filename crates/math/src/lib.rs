@@ -1,9 +1,9 @@
-//! Exact false-positive rates and plans for Bloom filters, with proven brackets.
+//! Exact false-positive rates and plans for Bloom filters, with proven lower and upper bounds.
 //!
-//! The crate computes the rate for given numbers of bits, items and probes, and the smallest filter
-//! whose rate is at most a requested rate. Statistical tests compare measurements of a filter with
-//! its *law* (its probability model). This crate does not build filters: the crate `truebloom`
-//! builds filters that follow these laws.
+//! The crate computes the false-positive rate of a filter with given numbers of bits, items and
+//! probes. It also computes the smallest filter whose rate is at most a requested rate. Statistical
+//! tests compare measurements of a filter with its *law* (its probability model). This crate does
+//! not build filters: the crate `truebloom` builds filters that follow these laws.
 //!
 //! | question | answer |
 //! |---|---|
@@ -20,21 +20,22 @@
 //! | how many bits does a filter have, if its items, probes and set bits are known? | [`estimate_bits()`], [`bits_interval()`] |
 //! | how large are the layers (single filters) of a filter that grows? | [`growth`], [`law::Layered`] |
 //! | what are the rates of filters that are emptied when they are full? | [`recycling`] |
-//! | what do the papers' formulas say? | [`Approximation`], [`bounds`] |
+//! | what do the formulas of published papers give? | [`Approximation`], [`bounds`] |
 //! | how large must a Count-Min sketch be, and how large can its errors be? | [`count_min`] |
 //! | does this measurement agree with the law? | [`binomial`], [`Fill`], [`mcdiarmid`] |
 //! | how many distinct keys were looked up in a filter? | [`distinct`] |
 //!
-//! A rate is an [`Fpr`]: a value between two ends that are proven to enclose the true rate. For
-//! exact rates, the ends are at most two units in the last place apart. In floating point, the
-//! textbook formula and the sums and recursions of the papers lose some or all digits. Therefore,
-//! this crate computes rates in integer arithmetic, with a bound on every rounding error (module
-//! [`law`]).
+//! A rate is an [`Fpr`]: a value with a *bracket*, which is a lower and an upper end. It is proven
+//! that the true rate lies between the ends. For exact rates, the ends are at most two units in the
+//! last place apart. In floating point, the textbook formula and the sums and recursions of the
+//! papers lose some or all digits. Therefore, this crate computes rates in integer arithmetic, with
+//! a bound on every rounding error (module [`law`]).
 //!
 //! Whatever the arguments are, a call takes at most about a second, or a few seconds where the
 //! documentation says so. Simulations take as many steps as requested. If the exact answer would
-//! take longer, the call returns an error, or a wider bracket with another [`Method`]. The limit is
-//! a number of steps, not a time, so the same arguments give the same answer on every machine.
+//! take longer, the call returns an error or a wider bracket. The [`Method`] of an answer tells
+//! which kind it is. The limit is a number of steps, not a time, so the same arguments give the
+//! same answer on every machine.
 //!
 //! ```
 //! use truebloom_math::{Plan, Target};
@@ -46,8 +47,8 @@
 
 #![warn(clippy::missing_errors_doc, clippy::must_use_candidate, clippy::return_self_not_must_use)]
 #![cfg_attr(not(any(test, feature = "std")), no_std)]
-// A build without some feature has helpers that nothing calls. The build with all features finds
-// helpers that are not needed at all.
+// If a feature is off, some helpers are never called, so these lints are disabled. The build with
+// all features still reports helpers that no feature needs.
 #![cfg_attr(
     not(all(feature = "two-hash", feature = "growth", feature = "recycling", feature = "sketches", feature = "study")),
     allow(dead_code, unused_imports, unreachable_pub)

@@ -1,8 +1,8 @@
 //! The law of the standard filter, for numbers of throws that are too large for a recurrence over
 //! single throws. Each probability is a contour integral on a circle through its saddle point.
 //!
-//! Burns (5) is `P(X = x) = C(m, x) N! / m^N [w^N] (e^w - 1)^x`. On the circle of radius r, this
-//! probability is
+//! Burns (5) is `P(X = x) = C(m, x) N! / m^N [w^N] (e^w - 1)^x`. Here N is the number of throws,
+//! and `[w^N]` denotes the coefficient of `w^N`. On the circle of radius r, this probability is
 //!
 //! ```text
 //! P(X = x) = C(m, x) N! / m^N  (e^r - 1)^x r^(-N) I,    I = 1/(2 pi) integral of ((e^w - 1) / (e^r - 1))^x e^(-iNt) dt,  w = r e^(it)
@@ -12,9 +12,9 @@
 //! add up to N. At the saddle point, `r / (1 - e^(-r)) = N / x`, which is the mean of these
 //! variables, so the sum has no cancellation. The factor before I has exponents as large as
 //! `N ln m` that nearly cancel, so it is computed from logarithms of thirty digits. I is computed
-//! by the trapezoid rule with T points on the circle. This sum is exactly the total probability of
-//! N, N +- T, N +- 2T, ... If T is ten standard deviations, all terms except the first are below
-//! 1e-18 of the first.
+//! by the trapezoid rule with T points on the circle. This sum is exactly the total probability
+//! that the variables add up to N, N +- T, N +- 2T, and so on. If T is ten standard deviations, all
+//! terms except the first are below 1e-18 of the first.
 //!
 //! The method is *validated*, not proven: the tail of the sum of Poisson variables bounds the error
 //! of the trapezoid rule, but the rounding of the integrand is only tested.
@@ -114,9 +114,9 @@ impl Contour {
             // One bit took all throws: [w^N] (e^w - 1) = 1 / N!.
             return Some((choose.minus(ln_factorial(n)), 1.0));
         }
-        // Nearly all sequences of N throws into these x bits hit every bit, except for a share of
-        // at most x (1 - 1/x)^N of them. So all x^N sequences are counted. The saddle point would
-        // be too far out for the integral.
+        // Of the x^N sequences of N throws into these x bits, a share of at most x (1 - 1/x)^N
+        // misses at least one bit. This share is negligible here, so all x^N sequences are counted.
+        // The saddle point would be too far out for the integral.
         let (wide_n, ln_x) = (DoubleDouble::of(u128::from(n)), DoubleDouble::of(u128::from(x)).ln());
         if libm::log(x as f64) - n as f64 / (x as f64) < -46.0 {
             return Some((choose.plus(wide_n.times(ln_x)).minus(ln_factorial(n)), 1.0));
@@ -167,8 +167,8 @@ fn saddle(c: f64) -> f64 {
     r
 }
 
-/// The coefficients of `s^j`, from j = 0, of `ln((e^z - 1) / (e^r - 1))` at `z = r e^s`; the first
-/// two are 0.
+/// The coefficients of `s^j`, from j = 0, in the expansion of `ln((e^z - 1) / (e^r - 1))` with
+/// `z = r e^s`. The first two coefficients are set to 0.
 fn expansion(r: f64) -> [f64; ORDERS] {
     let mut l = [0.0; ORDERS];
     if r < 1.0 {

@@ -2,7 +2,7 @@
 //!
 //! Items hit some of `m` bits. An item hits single, independent positions (*throws*), or a
 //! *committee*: a set of distinct positions. X is the number of bits that are hit. [`Occupancy`] is
-//! the law of X, for these filters:
+//! the law (the probability distribution) of X, for these filters:
 //!
 //! | filter | name of the law in the papers | constructor |
 //! |---|---|---|
@@ -13,21 +13,21 @@
 //!
 //! *Why X is a sum of independent Bernoulli variables.* Let `F(z) = E[z^X]` and write
 //! `F(1 + z) = sum_j C(m,j) a_j z^j`. Here `a_j` is the probability that `j` given bits are all
-//! hit. For two independent random sets, the `a_j` of their intersection is the product of their
-//! `a_j`. This operation on polynomials is the composition of Schur (1914) and Szegő (1922). Let
-//! both polynomials have only real roots, and let all roots of one of them have the same sign. Then
-//! their composition has only real roots.
+//! hit. If two random sets are independent, the `a_j` of their intersection is the product of the
+//! `a_j` of the two sets. This operation on polynomials is the composition of Schur (1914) and
+//! Szegő (1922). If both polynomials have only real roots, and all roots of one of them have the
+//! same sign, then their composition has only real roots.
 //!
 //! A single committee of size k has `F(z) = z^k`, so all roots of `F(1 + z)` are -1. A polynomial
-//! with non-negative coefficients has no positive root. So an intersection of committees satisfies
-//! the conditions again, and can be intersected with further sets. The complement of a set has
-//! `z^m F(1/z)` instead of `F(z)`, so its roots are real and at most 0, too. A union is the
-//! complement of an intersection of complements.
+//! with non-negative coefficients has no positive root. So the polynomial of an intersection of
+//! committees satisfies both conditions again, and the argument also covers intersections with
+//! further sets. The complement of a set has `z^m F(1/z)` instead of `F(z)`, so its roots are real
+//! and at most 0, too. A union is the complement of an intersection of complements.
 //!
-//! Every law here is that of an intersection of *departments*: unions of committees. So all roots
-//! of `F` are real and at most 0, which means that X is a sum of independent Bernoulli variables.
-//! Therefore, the probabilities of X are log-concave. The tail bounds of Bennett and of Berry and
-//! Esseen also hold, with the exact mean and variance.
+//! Every law in this module is the law of an intersection of *departments*. A department is a union
+//! of committees. So all roots of `F` are real and at most 0, which means that X is a sum of
+//! independent Bernoulli variables. Therefore, the probabilities of X are log-concave. The tail
+//! bounds of Bennett and of Berry and Esseen also hold, with the exact mean and variance.
 
 pub(crate) mod contour;
 mod moments;
@@ -45,7 +45,7 @@ pub use tails::{Probability, Quantile};
 use crate::error::{check_bits, check_probes, out_of_range};
 use crate::{Result, Variant};
 
-/// A number of committees of one size: `count` independent draws of `size` distinct bits.
+/// Several committees of the same size: `count` independent draws of `size` distinct bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Committees {
     pub(crate) size: u64,

@@ -19,7 +19,8 @@ const FAR_DIGITS: u64 = 8_000;
 impl Occupancy {
     /// Returns the expected number of set bits. The relative error is below 1e-15. For an
     /// intersection of d departments, it is below `1e-15 d`. See Burns (44), and Grandi (7) and
-    /// (13). With few committee sizes, this takes microseconds for any number of bits and items.
+    /// (13). If there are few different committee sizes, this takes microseconds for any number of
+    /// bits and items.
     ///
     /// # Errors
     /// Fails if the moments would take too much work, for example with very many different
@@ -31,9 +32,9 @@ impl Occupancy {
 
     /// Returns the variance of the number of set bits, with a relative error below 1e-15. The
     /// variance is `m h_1 + m (m-1) h_2 - m^2 h_1^2`, where `h_j` is the probability that `j` given
-    /// bits are set. See Grandi (8) and (14); equations (43) and (50) of Burns are misprinted. With
-    /// few committee sizes, this takes microseconds for any number of bits and items. The result is
-    /// 0 if it is below the range of `f64`.
+    /// bits are set. See Grandi (8) and (14); equations (43) and (50) of Burns are misprinted. If
+    /// there are few different committee sizes, this takes microseconds for any number of bits and
+    /// items. The result is 0 if the variance is below the range of `f64`.
     ///
     /// # Errors
     /// Fails if the moments would take too much work, for example with very many different
@@ -45,8 +46,9 @@ impl Occupancy {
             return Ok(0.0);
         }
         let m = self.bits as f64;
-        // Let U be the number of empty bits. The variance is at most E[U^2] <= m^2 g_1 <= m^2
-        // e^(-throws / m). With m at most 2^62, that is below e^(-745).
+        // Let U be the number of empty bits, and g_1 the probability that a given bit is empty. The
+        // variance is at most E[U^2] <= m^2 g_1 <= m^2 e^(-throws / m). With m at most 2^62 and
+        // more than 900 m throws, that is below e^(-745).
         if let [committees] = self.departments.as_slice() {
             let throws: f64 = committees.iter().map(|c| c.count as f64 * c.size as f64).sum();
             if throws > 900.0 * m {
@@ -55,8 +57,8 @@ impl Occupancy {
         }
         match (Spread { law: self }).fpr() {
             Ok(share) => Ok(m * (m * share.value)),
-            // The variance is below the range of `f64`. The error for too many committee sizes, in
-            // contrast, has fewer digits.
+            // This error means that the variance is below the range of `f64`. The error for too
+            // many committee sizes, in contrast, reports fewer digits.
             Err(Error::TooCostly { digits, .. }) if digits >= FAR_DIGITS => Ok(0.0),
             Err(error) => Err(error),
         }
@@ -161,7 +163,8 @@ fn finite(moment: f64, order: u32) -> Result<f64> {
 }
 
 /// The probability that r given bits are all hit in one department:
-/// `h_r = sum over j of (-1)^j C(r, j) g_j`.
+/// `h_r = sum over j of (-1)^j C(r, j) g_j`, where `g_j` is the probability that j given bits all
+/// stay empty.
 struct AllHit<'a> {
     bits: u64,
     committees: &'a [Committees],
@@ -175,9 +178,10 @@ impl AllHit<'_> {
     }
 }
 
-/// The probabilities `g_1 .. g_last` that j given bits stay empty:
-/// `prod_i (C(m-j, k_i) / C(m, k_i))^(c_i)`. Each probability is at most [`empty_error`] units too
-/// low. This bound also holds for the probabilities that are rounded to 0.
+/// The probabilities `g_1 .. g_last`. The probability `g_j` that j given bits all stay empty is
+/// `prod_i (C(m-j, k_i) / C(m, k_i))^(c_i)`. Each computed probability is at most [`empty_error`]
+/// units in the last place too low. This bound also holds for the probabilities that are rounded
+/// to 0.
 fn empties(bits: u64, committees: &[Committees], last: u32, limbs: usize) -> Vec<Vec<u64>> {
     let mut product = Product::new(limbs);
     let mut all: Vec<Vec<u64>> = Vec::new();
@@ -206,9 +210,10 @@ fn empties(bits: u64, committees: &[Committees], last: u32, limbs: usize) -> Vec
     all
 }
 
-/// The error of the `g_j` in units. The base is too low by at most one unit for each of its at most
-/// `last` ratios. The power with count c is then too low by at most `(last + 1) c`. The error of a
-/// product of two numbers below 1 is at most the sum of both errors, plus one.
+/// An upper bound on the errors of the `g_j`, in units in the last place. The base of a power is
+/// too low by at most one unit for each of its at most `last` ratios. The power with count c is
+/// then too low by at most `(last + 1) c`. The error of a product of two numbers below 1 is at most
+/// the sum of both errors, plus one.
 fn empty_error(committees: &[Committees], last: u32) -> u128 {
     committees.iter().map(|c| (u128::from(last) + 1).saturating_mul(c.count).saturating_add(1)).fold(0, u128::saturating_add)
 }
@@ -341,9 +346,8 @@ impl Enclose for Spread<'_> {
         f64::INFINITY
     }
 
-    /// Checks that the variance is not too small. In a very full filter, the variance is below the
-    /// range of `f64`. The variance divided by m^2 is rounded to 0 if it is below 2^-1074; the
-    /// digits of the requested precision are added to this limit.
+    /// Checks the cost, and fails if [`FAR_DIGITS`] or more digits are needed. So many digits are
+    /// needed only in a very full filter, whose variance is below the range of `f64`.
     fn check_cost(&self, bits: f64) -> Result<()> {
         if bits < FAR_DIGITS as f64 {
             return self.law.departments.iter().try_for_each(|committees| check_cost(committees, 2, bits));

@@ -1,5 +1,5 @@
-//! The probabilities of numbers of set bits (one number, every number, or all numbers whose
-//! probability is not negligible), and sums of such probabilities.
+//! The probability of one number of set bits, of every number, or of all numbers whose probability
+//! is not negligible. Also the generating function, which is a sum over these probabilities.
 
 use super::Occupancy;
 use super::contour::Contour;
@@ -17,8 +17,8 @@ pub(super) const WALKED_THROWS: u128 = 256;
 /// The largest number of terms of a recurrence in pairs of `f64`; this takes a second or two.
 const WALK_TERMS: f64 = 1.5e8;
 
-/// The largest number of probabilities by contour integrals. Each takes about 3 microseconds, so
-/// together they take about three seconds.
+/// The largest number of probabilities that are computed by contour integrals. Each takes about 3
+/// microseconds, so together they take about three seconds.
 const CONTOURS: u64 = 1_000_000;
 
 /// The largest number of bits for which the vector of all probabilities is computed.
@@ -81,7 +81,7 @@ impl Occupancy {
     ///
     /// # Errors
     /// Fails with [`Error::LawTooCostly`](crate::Error::LawTooCostly) if the computation would take
-    /// more than a few seconds. This also happens for more than 256 single throws if there are more
+    /// more than a few seconds. With more than 256 single throws, it also fails if there are more
     /// than 2^53 throws or bits.
     pub fn pmf_window(&self) -> Result<Pmf> {
         let _work = work::begin();
@@ -95,7 +95,7 @@ impl Occupancy {
     ///
     /// # Errors
     /// Fails with [`Error::LawTooCostly`](crate::Error::LawTooCostly) if the computation would take
-    /// more than a few seconds. This also happens for more than 256 single throws if there are more
+    /// more than a few seconds. With more than 256 single throws, it also fails if there are more
     /// than 2^53 throws or bits.
     pub fn probability(&self, ones: u64) -> Result<f64> {
         let _work = work::begin();
@@ -142,7 +142,7 @@ impl Occupancy {
         let (mut sum, mut size) = (0.0, 0.0);
         for (i, &p) in part.probabilities.iter().enumerate() {
             let x = part.first + i as u64;
-            // Logarithms are used only if the power alone leaves the range.
+            // Logarithms are used only if the power alone leaves the range of `f64`.
             let power = libm::pow(z.abs(), x as f64);
             let term = if power > 1e-290 && power < 1e300 { p * power } else { libm::exp(libm::log(p) + x as f64 * ln) };
             size += term;
@@ -185,7 +185,9 @@ impl Occupancy {
     /// Computes probabilities outwards from the mean.
     fn by_contour(&self, contour: &Contour, smallest: f64) -> Result<Pmf> {
         let (least, most) = self.support();
-        // Computes up to 40 standard deviations from the mean for 1e-280, and 10 for 1e-20.
+        // An estimate of the number of probabilities. Those of at least 1e-280 reach up to about 36
+        // standard deviations from the mean in both directions. Those of at least 1e-20 reach up to
+        // about 10.
         let reach = 2.0 * libm::sqrt(-2.0 * libm::log(smallest)) * libm::sqrt(self.variance()?);
         if reach > CONTOURS as f64 {
             return Err(too_costly(self.bits));

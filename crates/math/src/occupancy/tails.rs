@@ -1,5 +1,5 @@
-//! Tails, distribution function and quantiles. They are summed if this takes little enough work,
-//! and otherwise bracketed by proven inequalities.
+//! Tails, the distribution function and quantiles. They are computed as sums of probabilities if
+//! this takes little enough work. Otherwise, proven inequalities give a lower and an upper bound.
 
 use super::Occupancy;
 use super::contour::Contour;
@@ -204,8 +204,8 @@ impl Occupancy {
     /// takes at most `terms` terms, and bounded otherwise.
     pub(crate) fn proven_tail(&self, tail: Tail, terms: f64) -> Result<Probability> {
         let bound = Bounds::new(self)?.tail(tail);
-        // The recurrence covers about fifteen standard deviations, down to 1e-20. It is not started
-        // if it could not finish.
+        // The recurrence covers about fifteen standard deviations, down to probabilities of 1e-20.
+        // It is not started if it could not finish.
         if 5.0 * self.least_terms()? > terms {
             return Ok(bound);
         }
@@ -242,9 +242,9 @@ impl Occupancy {
         }
     }
 
-    /// A rough lower bound on the number of terms of the recurrence. A recurrence that could not
-    /// finish is not started. The lower bound is the number of steps, times a window of a few
-    /// standard deviations, times the length of a row.
+    /// A rough lower bound on the number of terms of the recurrence. If this bound exceeds the
+    /// allowed number of terms, the recurrence is not started. The bound is the number of steps,
+    /// times the length of a row, times a few standard deviations of the number of set bits.
     fn least_terms(&self) -> Result<f64> {
         let steps: f64 = self.departments.iter().flatten().map(|c| c.count as f64 * thinning::row_length(c.size)).sum();
         Ok(steps * (1.0 + 3.0 * libm::sqrt(self.variance()?)))

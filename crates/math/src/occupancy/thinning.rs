@@ -1,11 +1,12 @@
 //! A single recurrence of positive terms, which computes the laws of unions and intersections.
 //!
-//! Let `x` of `m` bits be marked. The number y of them in a uniformly random set of `w` bits is
-//! hypergeometric: `C(x,y) C(m-x,w-y) / C(m,w)`. *Thinning* unmarks the bits outside the set. To
-//! compute an intersection, the bits that were hit in every department so far are thinned. To
-//! compute a union, the empty bits are thinned by the complements of the committees (Burns, Lemma 8
-//! with its correction). A law is a chain of such steps; Burns (12), (18) and (24) are sums over
-//! its paths. All terms are positive, so relative errors only add up, and they are counted.
+//! Let `x` of `m` bits be marked. The number y of marked bits in a uniformly random set of `w` bits
+//! is hypergeometric: `C(x,y) C(m-x,w-y) / C(m,w)`. *Thinning* by this set unmarks the bits outside
+//! it. For an intersection, the marked bits are those that were hit in every department so far.
+//! They are thinned by the set bits of the next department. For a union, the marked bits are the
+//! empty bits. They are thinned by the complements of the committees (Burns, Lemma 8 with its
+//! correction). A law is a chain of such steps; Burns (12), (18) and (24) are sums over its paths.
+//! All terms are positive, so relative errors only add up, and they are counted.
 
 use super::{Committees, Occupancy};
 use crate::exact::double::DoubleDouble;
@@ -13,8 +14,8 @@ use crate::{Error, Result};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Probabilities are multiplied by this power of two, so that the low halves of tiny ones do not
-/// underflow.
+/// Probabilities are multiplied by two to this power, so that the low halves of tiny probabilities
+/// do not underflow.
 const SCALE: i32 = 600;
 
 /// The number type of a chain: `f64` or [`DoubleDouble`].
@@ -67,7 +68,7 @@ pub(crate) struct Stretch {
     /// An upper bound on the total probability that was dropped after the steps. The sum of the
     /// probabilities may be too low by this amount, and so may each single probability.
     pub(crate) left_out: f64,
-    /// An upper bound on the remaining relative error of each number.
+    /// An upper bound on the relative error of each probability, apart from `left_out`.
     pub(crate) relative: f64,
 }
 
@@ -84,7 +85,7 @@ pub(crate) enum Precision {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Budget {
     pub(crate) precision: Precision,
-    /// At the ends of the window, probabilities below this limit are dropped.
+    /// At both ends of the list of probabilities, those below this limit are dropped.
     pub(crate) floor: f64,
     /// The number of terms that the computation may add up. If more are needed, the result is
     /// [`Error::LawTooCostly`].
@@ -111,7 +112,7 @@ struct Row<T> {
 }
 
 /// Computes the row from the most likely `y` outwards by ratios, and then divides by the sum.
-/// Values below 1e-300 of the largest are dropped.
+/// Values below 1e-280 of the largest are dropped.
 fn row<T: Real>(bits: u64, marked: u64, size: u64) -> Row<T> {
     let (low, high) = ((marked + size).saturating_sub(bits), marked.min(size));
     let mode = ((u128::from(marked) + 1) * (u128::from(size) + 1) / (u128::from(bits) + 2)) as u64;
@@ -177,7 +178,7 @@ impl<T: Real> Chain<T> {
         let last = self.first + self.weights.len() as u64 - 1;
         let (low, high) = ((self.first + size).saturating_sub(self.bits), last.min(size));
         let width = (high - low) as f64 + 1.0;
-        // Rows are at most this long; making one costs about as much as using it twenty times.
+        // Rows are at most this long. Computing a row costs about as much as using it twenty times.
         self.spend(0.1 * width + 20.0)?;
         let mut next = vec![T::ZERO; width as usize];
         let mut longest = 0;
@@ -219,8 +220,8 @@ impl<T: Real> Chain<T> {
                 break;
             }
         }
-        // Rounding: one for a row's number, one for the product, and at most one sum per number of
-        // the row.
+        // Rounding errors of a result: one from the row's probability, one from the product, and at
+        // most one from an addition for each probability of the row.
         self.relative += (longest as f64 + 2.0) * 1.01 * T::UNIT;
         self.first = low;
         self.weights = next;
@@ -351,7 +352,7 @@ pub(crate) fn law(law: &Occupancy, budget: &Budget) -> Result<Stretch> {
 }
 
 /// Adds committees of one size, one after another. After each committee, `visit` is called with the
-/// law of the set bits, until `visit` ends the loop.
+/// law of the set bits. The loop ends when `visit` returns false.
 pub(crate) fn walk(
     bits: u64,
     before: u64,

@@ -15,14 +15,14 @@
 //!
 //! *Rounding.* All terms are positive. Each ball adds at most four roundings of `u = 2^-53` (two
 //! independent products, their sum, the divisor and its product), and adding up the tail adds one
-//! more. Probabilities that are dropped at the ends of the window are counted in the tail.
+//! more. Probabilities that are dropped (see [`DROPPED`]) are counted in the tail.
 
 use crate::Variant;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// At the ends of the window, the chain drops probabilities below this share of the allowed
-/// probability.
+/// The computation drops probabilities below this share of the allowed probability, at both ends of
+/// the list of probabilities.
 const DROPPED: f64 = 1e-13;
 
 /// An upper bound on the probability of at least `past` set bits. Near `allowed`, its relative
@@ -60,7 +60,7 @@ struct Walk {
     law: Vec<f64>,
     /// The probability that the number of set bits has reached the tail.
     tail: f64,
-    /// The probability that was dropped at the ends of the window.
+    /// The total probability that was dropped.
     dropped: f64,
     rounding: f64,
 }
@@ -72,8 +72,9 @@ impl Walk {
     }
 }
 
-/// Throws the balls one after another, up to `past` set bits. Probabilities below `floor` are
-/// dropped at the ends of the window. Returns `None` as soon as the tail is above `allowed`.
+/// Throws the balls one after another, up to `past` set bits. The list of probabilities has a
+/// window of entries that are not 0. At both ends of this window, probabilities below `floor` are
+/// dropped. Returns `None` as soon as the tail is above `allowed`.
 fn walk(variant: Variant, bits: u64, (items, probes): (u64, u32), past: u64, (floor, allowed): (f64, f64)) -> Option<Walk> {
     let balls = items.saturating_mul(u64::from(probes));
     let rounding = 1.0 + 6.0 * (balls as f64 + 1.0) * f64::EPSILON;

@@ -1,10 +1,10 @@
-//! A rate that one blocked filter does not exceed with a given probability. It follows from
+//! A rate that, with a given probability, one blocked filter does not exceed. It follows from
 //! Chernoff's bound on the exact joint law of the blocks.
 //!
 //! A filter of B blocks that holds n items has the rate `R = (1/B) sum_b Y_b` with
-//! `Y_b = (X_b / 512)^k`, where `X_b` is the number of set bits in block b. The loads `L_b` are
-//! multinomial, and given the loads the blocks are independent. With
-//! `phi_l(t) = E[exp(t Y) | l items]`, this gives
+//! `Y_b = (X_b / 512)^k`, where `X_b` is the number of set bits in block b. The load `L_b` is the
+//! number of items in block b. The loads are multinomial, and given the loads the blocks are
+//! independent. Let `phi_l(t)` be `E[exp(t Y)]` for a block with l items. Then
 //!
 //! ```text
 //! E exp(t sum_b Y_b) = n! / B^n [z^n] G(z)^B,   G(z) = sum_l z^l / l! phi_l(t).
@@ -23,10 +23,10 @@
 //! associated loads (Joag-Dev and Proschan 1983; Dubhashi and Ranjan 1998). That inequality can use
 //! only the sum of the variances of single blocks. At a rate of 1%, that sum is seven times the
 //! variance of the filter's rate. The reason is that a block's rate is nearly linear in its load,
-//! and the linear part adds up to a constant.
+//! and the sum of the linear parts over all blocks is a constant.
 //!
-//! With `lambda = n/B`, `z = lambda zeta`, `M = E[phi_L(t) - 1]` for a Poisson load of mean z, and
-//! Stirling's `n! <= sqrt(2 pi n) (n/e)^n e^(1/12n)`:
+//! Let `lambda = n/B` and `z = lambda zeta`, and let `M = E[phi_L(t) - 1]` for a Poisson load L of
+//! mean z. With Stirling's `n! <= sqrt(2 pi n) (n/e)^n e^(1/12n)`, the bound becomes:
 //!
 //! ```text
 //! ln P(R > p) <= ln(sqrt(2 pi n) e^(1/12n) P(S = n)) + B (ln(1 + M) + lambda (zeta - 1 - ln zeta) - t p).
@@ -36,16 +36,16 @@
 //! load ([`local`]). Any t and zeta are valid, so the search for good ones needs no proof.
 //!
 //! *Full blocks.* A large t would give nearly all weight to blocks so full that they practically
-//! never occur. So every `Y_b` is cut at a level c:
+//! never occur. So every `Y_b` is cut off at a level c:
 //! `P(R > p) <= B P(Y > c) + P((1/B) sum_b min(Y_b, c) > p)`. The first term gets a share of the
 //! allowed probability: one hundredth, or up to nine tenths if the fullest blocks dominate the
 //! bound. A block's load is binomial with n and 1/B ([`binomial`]). If there is only one block, its
 //! load is n, and the tail of its set bits is summed.
 //!
 //! *Rounding.* The `phi_l` are sums of positive terms from a recurrence whose factors (`x/512`) are
-//! exact. Their relative error is below `3 * 2^-53` per ball, and so below 5e-12 for the 15,000
-//! balls that are allowed. [`ROUNDING`] covers this error, and the errors of the sums and of the
-//! loads' weights.
+//! exact. Their relative error is below `3 * 2^-53` per ball (a position of an item), and therefore
+//! below 5e-12 for the 15,000 balls that are allowed. [`ROUNDING`] covers this error, and the
+//! errors of the sums and of the loads' weights.
 
 use crate::exact::power::power;
 use alloc::vec;
@@ -57,7 +57,8 @@ const BITS: usize = crate::law::registry::BLOCK_BITS as usize;
 /// An upper bound on the relative error of every sum in this file.
 const ROUNDING: f64 = 1e-11;
 
-/// Probabilities below this are left out of the rows, and added to the bound separately.
+/// Probabilities below this value are left out of the rows of a [`BlockLaw`], and added to the
+/// bound separately.
 const DROPPED: f64 = 1e-70;
 
 /// The search for the parameters of the bound ignores probabilities below this value.
@@ -70,11 +71,11 @@ const MOST_BALLS: usize = 15_000;
 /// power, they are negligible.
 const MOST_GROWTH: f64 = 60.0;
 
-/// If `1 - c s_0^2` is above this value, the bound by curvature is too high by at most a few
+/// If `1 - c s_0^2` is above this value, the bound of [`by_curvature`] is too high by at most a few
 /// percent.
 const NEARLY_STRAIGHT: f64 = 0.9;
 
-/// The largest number of residues that are summed. Each takes a few hundred nanoseconds.
+/// The largest number of residues that [`by_residues`] sums. Each takes a few hundred nanoseconds.
 const MOST_RESIDUES: f64 = 2_000.0;
 
 /// The largest number of steps in the search for a minimum. Each step is twice as long as the
@@ -88,8 +89,8 @@ const MOST_TRIALS: u32 = 10;
 /// unless full blocks dominate the bound.
 const CUT_SHARES: [f64; 4] = [0.01, 0.1, 0.5, 0.9];
 
-/// Full blocks dominate a tilt if it multiplies the weight of a block at the cut by more than `e`
-/// to this power, compared with an empty block.
+/// Full blocks dominate a [`Tilt`] if it multiplies the weight of a block at the cut by more than
+/// `e` to this power, relative to the weight of an empty block.
 const STEEP: f64 = 5.0;
 
 /// The law of the number of set bits of one block, for each load.
@@ -139,7 +140,7 @@ impl Tilt {
 
 impl BlockLaw {
     /// Computes rows for all loads with a relevant probability, for blocks of mean load `lambda`.
-    /// Returns `None` if there are too many.
+    /// Returns `None` if these loads reach [`MOST_BALLS`] balls in a block.
     pub(crate) fn new(probes: u32, lambda: f64) -> Option<BlockLaw> {
         // The rows end where the probability of a load is below 1e-20, with room for somewhat
         // higher mean loads.
@@ -149,7 +150,7 @@ impl BlockLaw {
         }
         let rates = (0..=BITS).map(|ones| libm::pow(ones as f64 / BITS as f64, f64::from(probes)) * (1.0 + 1e-15)).collect();
         // The probability of x set bits is `now[x + 1]`, so that every x has a predecessor. The
-        // factors are exact, and the lengths are constant for the compiler.
+        // factors are exact, and the lengths of the arrays are known to the compiler.
         let (mut now, mut next) = ([0.0f64; BITS + 2], [0.0f64; BITS + 2]);
         let stays: Vec<f64> = (0..=BITS).map(|ones| ones as f64 / BITS as f64).collect();
         let enters: Vec<f64> = (0..=BITS).map(|ones| (BITS + 1 - ones) as f64 / BITS as f64).collect();
@@ -291,8 +292,8 @@ impl BlockLaw {
         // The tilted mean rises with zeta, and is above lambda at 1.
         let (mut low, mut high, mut ln) = (-3.0, 0.0, 0.0);
         let mut found = (1.0, 0.0, lambda);
-        // The probabilities for a mean of `lambda zeta` are those for lambda times
-        // `e^(-lambda (zeta - 1)) zeta^l`.
+        // The Poisson probability of load l for the mean `lambda zeta` is the one for the mean
+        // lambda, times `e^(-lambda (zeta - 1)) zeta^l`.
         let middle = poisson(lambda, tilt.loads.len());
         for _ in 0..40 {
             let zeta = libm::exp(ln);
@@ -324,9 +325,9 @@ impl BlockLaw {
         found
     }
 
-    /// A rate that a filter of `blocks` blocks with `items` items does not exceed, with a
-    /// probability of at least `1 - allowed`. The result is 1 if there is no better bound. Every
-    /// part of the bound is rounded up.
+    /// A rate that, with a probability of at least `1 - allowed`, a filter of `blocks` blocks with
+    /// `items` items does not exceed. The result is 1 if there is no better bound. Every part of
+    /// the bound is rounded up.
     pub(crate) fn kept(&self, tilt: Option<&Tilt>, blocks: u64, items: u64, allowed: f64) -> f64 {
         if blocks == 1 {
             return self.of_one_block(items, allowed);
@@ -357,8 +358,8 @@ impl BlockLaw {
         let parts: Vec<f64> = weights.iter().zip(&tilt.loads).map(|(weight, (growth, _))| weight * (1.0 + growth)).collect();
         let stirling = 0.5 * libm::log(2.0 * core::f64::consts::PI * n) + 1.0 / (12.0 * n);
         let constant = stirling + libm::log(local(&parts, b, missing)) - libm::log(left);
-        // Margins for the rounding of the logarithms, below 1e-13 for each term, and of the excess
-        // of zeta, whose leading digits cancel.
+        // These margins cover the rounding of the logarithms, which is below 1e-13 for each term.
+        // They also cover the rounding of `zeta - 1 - ln zeta`, whose leading digits cancel.
         let excess = lambda * (less_logarithm(zeta) * (1.0 + 1e-11) + 1e-30);
         let exponent = constant + 1e-9 + b * (libm::log1p(grown) * (1.0 + ROUNDING) + excess);
         (exponent / (tilt.t * b) * (1.0 + ROUNDING)).min(1.0)
@@ -502,8 +503,8 @@ fn local(parts: &[f64], blocks: f64, missing: f64) -> f64 {
     let moment = |order: u32, about: f64| law.iter().enumerate().map(|(i, p)| p * power(i as f64 - about, order)).sum::<f64>();
     let mean = moment(1, 0.0);
     // The loads left out are beyond the last row, where probabilities fall by a third or more from
-    // load to load. They add to the fourth moment at most twice their share at that distance. They
-    // change the mean and the other moments by less than the margins.
+    // load to load. They add at most `2 share reach^4` to the fourth moment. They change the mean
+    // and the variance by less than the margins.
     let (share, reach) = (missing / sum, parts.len() as f64);
     let variance = moment(2, mean) * (1.0 - 1e-9);
     let fourth = moment(4, mean) * (1.0 + 1e-6) + 2.0 * share * reach * reach * reach * reach;
@@ -515,13 +516,14 @@ fn local(parts: &[f64], blocks: f64, missing: f64) -> f64 {
 }
 
 /// Let `f(s)` be the square of the characteristic function of one load. This square is
-/// `f(s) = 1 - sum_d w_d (1 - cos d s)`, where `w_d` is the probability that two loads differ by d.
-/// If the variance is `V` and the fourth central moment is `F`, then `1 - cos x >= x^2/2 - x^4/24`
-/// gives `f(s) <= 1 - V s^2 (1 - c s^2)` with `c = (F + 3 V^2) / (12 V)`. So `f(s)^(B/2)` is at
-/// most a Gaussian up to `s_0 = sqrt(2a / (B V))`. From there to `1 / sqrt(2c)`, up to which
-/// `s^2 (1 - c s^2)` rises, it is at most `exp(-a (1 - c s_0^2))`. Beyond that it is at most the
-/// largest value on a grid plus the largest possible rise of `f` between two points, because
-/// `|f'| <= E|L - L'| <= sqrt(2V)`.
+/// `f(s) = 1 - sum_d w_d (1 - cos d s)`, where `w_d` is the probability that two independent loads
+/// differ by d. If the variance is `V` and the fourth central moment is `F`, then
+/// `1 - cos x >= x^2/2 - x^4/24` gives `f(s) <= 1 - V s^2 (1 - c s^2)` with
+/// `c = (F + 3 V^2) / (12 V)`. So `f(s)^(B/2)` is at most a Gaussian up to
+/// `s_0 = sqrt(2a / (B V))`, for the `a` chosen below. From there to `1 / sqrt(2c)`,
+/// `s^2 (1 - c s^2)` rises, so `f(s)^(B/2)` is at most `exp(-a (1 - c s_0^2))`. Beyond that, `f` is
+/// at most its largest value on a grid plus its largest possible rise between two grid points. This
+/// rise is bounded because `|f'| <= E|L - L'| <= sqrt(2V)`, where L and L' are independent loads.
 ///
 /// Returns the bound and `1 - c s_0^2`. The bound is too large by a factor of about
 /// `1 / sqrt(1 - c s_0^2)`.
@@ -539,8 +541,8 @@ fn by_curvature(law: &[f64], blocks: f64, variance: f64, fourth: f64) -> (f64, f
     (((near + middle + far) / (2.0 * core::f64::consts::PI) * (1.0 + 1e-8)).min(1.0), bent)
 }
 
-/// A bound for few blocks, for which the bound by curvature is weak. If S is n, then S is n modulo
-/// N. For every N, the probability that S is n modulo N is
+/// A bound for few blocks, for which the bound of [`by_curvature`] is weak. `P(S = n)` is at most
+/// the probability that S and n are congruent modulo N. For every N, that probability is
 /// `(1/N) sum_j psi(2 pi j / N)^B exp(-2 pi i j n / N)`, which is at most
 /// `(1/N) sum_j |psi(2 pi j / N)|^B`. The loads that are left out, and the rounding, change `psi`
 /// by less than 1e-9. N is about 16 standard deviations of S, because a larger N does not improve

@@ -25,7 +25,7 @@ fn less_logarithms_have_all_their_digits() {
 
 /// Compares the local bound with the exact probability that `blocks` loads have the required sum,
 /// computed by convolution. The bound must be above this probability, by no more than the factor
-/// that it states.
+/// that [`by_curvature`] states.
 #[test]
 fn local_bounds_are_above_the_chance_and_near_it() {
     for (mean, blocks) in [(4.0, 8), (4.0, 50), (20.0, 30), (1.5, 200)] {
@@ -124,9 +124,9 @@ fn beyond_cut(laws: &[Vec<f64>], size: (u64, u64), cut: usize) -> f64 {
 }
 
 /// Compares the bound with Markov's inequality for the exact joint law of the blocks, at the chosen
-/// tilt and cut. The bound is at least the exact value. The saddle point in [`local`] makes it
-/// larger by at most the factor `1 / sqrt(1 - c s_0^2)`, which tends to 1 as the number of blocks
-/// grows.
+/// tilt and cut. The bound is at least the exact value. The saddle point in [`local`] makes the
+/// bound larger by at most the factor `1 / sqrt(1 - c s_0^2)`, which tends to 1 as the number of
+/// blocks grows.
 #[test]
 fn kept_rates_are_those_of_the_exact_joint_law() {
     let cases = [
@@ -172,7 +172,7 @@ fn tilts_are_near_the_best() {
         println!("k={probes} B={blocks}: {found} best {best} about {about}");
         assert!(found < best * 1.001, "k={probes} B={blocks}: {found} but {best} is possible");
         assert!((about / found - 1.0).abs() < 0.01, "k={probes} B={blocks}: {found} but about {about}");
-        // A search that starts from a neighbour's tilt.
+        // A search that starts from another tilt.
         let from = rows.tilted(0.8 * tilt.t, cut, lambda, true);
         let again = rows.tilt(blocks, items, allowed, Some(&from)).expect("a tilt");
         assert!(kept(&again) < best * 1.002, "k={probes} B={blocks}: {} but {best} is possible", kept(&again));
@@ -304,8 +304,8 @@ fn the_highest_value_is_above_all_and_near_the_largest() {
 /// or if blocks above the cut use up the allowed probability.
 #[test]
 fn where_nothing_is_known_nothing_is_claimed() {
-    // For a mean of 1,000, there are 1.3 * 1,000 + 12 * sqrt(1,000) + 30 loads of 8 balls, which is
-    // below 15,000. For a mean of 1,200, it is not.
+    // For a mean load of 1,000, the largest load is 1.3 * 1,000 + 12 * sqrt(1,000) + 30 items of 8
+    // balls each. This is below 15,000 balls. For a mean load of 1,200, it is above.
     assert!(BlockLaw::new(8, 1_000.0).is_some() && BlockLaw::new(8, 1_200.0).is_none() && BlockLaw::new(8, f64::NAN).is_none());
     let rows = BlockLaw::new(3, 20.0).expect("few balls");
     let tilt = rows.tilt(40, 800, 1e-3, None).expect("a tilt");

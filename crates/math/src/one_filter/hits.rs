@@ -3,8 +3,8 @@
 //!
 //! The rate R of one filter depends on its bits, so it is random. Its mean is the expected rate.
 //! Among Q new keys, the number of hits is binomial *given* R (Kirsch and Mitzenmacher, section 7).
-//! So over filters and keys, this number varies more than a binomial number: its variance is
-//! `Q E[R (1-R)] + Q^2 Var[R]`.
+//! If both the filter and the keys are random, the number of hits varies more than a binomial
+//! number with the same mean: its variance is `Q E[R (1-R)] + Q^2 Var[R]`.
 
 use crate::error::out_of_range;
 use crate::exact::combine::{Difference, Power, ProductOf};
@@ -78,8 +78,8 @@ pub fn rate_moments(variant: Variant, bits: u64, items: u64, probes: u32) -> Res
     if full {
         return Ok(RateMoments { mean: Fpr::ONE, second: Fpr::ONE, variance: 0.0, mixed: 0.0 });
     }
-    // The filter is so full that the probability of a miss is too small for an f64. The variance
-    // and `mixed` are at most E[1 - R].
+    // In this case, the filter is so full that the probability of a negative answer is too small
+    // for an f64. The variance and `mixed` are at most E[1 - R].
     if ln_complement_bound(variant, bits, items, probes) < -760.0 {
         let almost = Fpr { lower: 1f64.next_down(), ln_lower: -1e-300, ..Fpr::ONE };
         return Ok(RateMoments { mean: almost, second: almost, variance: 0.0, mixed: 0.0 });

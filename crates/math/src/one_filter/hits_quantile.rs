@@ -44,10 +44,10 @@ pub struct HitsQuantile {
 /// the new keys are random.
 ///
 /// With few items and queries, the probabilities of all fills are summed, and both ends are almost
-/// always equal. An example is a filter with 10,000 set positions (items times probes) and 100,000
-/// queries. Otherwise, the ends follow from proven bounds on the tails of the fill, and differ. A
-/// partitioned filter with two or more probes always uses such bounds, and its lower end is 0. This
-/// takes milliseconds.
+/// always equal. This is the case, for example, with 10,000 positions (items times probes) and
+/// 100,000 queries. With more items or queries, the ends follow from proven bounds on the tails of
+/// the fill, and differ. For a partitioned filter with two or more probes, the ends always follow
+/// from such bounds, and the lower end is 0. A call takes milliseconds.
 ///
 /// ```
 /// use truebloom_math::{Variant, false_positives, hits_quantile_bound};
@@ -155,7 +155,7 @@ impl Grid {
     fn new(variant: Variant, bits: u64, items: u64, probes: u32) -> Result<Grid> {
         let law = OnesLaw::new(variant, bits, items, probes)?;
         let deviation = libm::sqrt(law.fill.variance).max(0.25);
-        // From nine standard deviations below the mean to nine above, in steps of a quarter.
+        // From nine standard deviations below the mean to nine above, in steps of a quarter of one.
         let mut fills: Vec<u64> =
             (-36..=36).map(|i| libm::round(law.fill.mean + f64::from(i) / 4.0 * deviation).clamp(0.0, bits as f64) as u64).collect();
         fills.push(bits);

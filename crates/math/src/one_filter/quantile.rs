@@ -1,5 +1,5 @@
-//! The rate that one filter does not exceed with a given probability, in contrast to the average
-//! over filters.
+//! The rate that, with a given probability, one filter does not exceed. (The expected rate, in
+//! contrast, is an average over filters.)
 //!
 //! The number of set bits determines the rate R of a filter. This number is a sum of independent
 //! Bernoulli variables (see [`Fill`]), and [`bernoulli`](crate::tails::bernoulli) bounds its tails.
@@ -82,7 +82,7 @@ pub(crate) fn kept(variant: Variant, bits: u64, items: u64, probes: u32, allowed
     Ok(kept_by(variant, (bits, items, probes), allowed)?.0)
 }
 
-/// Like [`kept`]. Also returns the number of set bits that has this rate.
+/// Like [`kept`]. Also returns the number of set bits at which a filter has this rate.
 fn kept_by(variant: Variant, (bits, items, probes): (u64, u64, u32), allowed: f64) -> Result<(Fpr, Option<u64>)> {
     let law = || OnesLaw::new(variant, bits, items, probes);
     if variant == Variant::Partitioned {
@@ -102,8 +102,8 @@ fn kept_by_slices(law: &OnesLaw, bits: u64, probes: u32, allowed: f64) -> Result
     // Y < past, so R <= (past / capacity)^k.
     let most = if law.is_lattice { (past - 1) as f64 } else { law.past((past - 1) as f64, past as f64, allowed) };
     let ln = libm::log(most / law.capacity).min(0.0);
-    // Adds more than [`share`] and this function can have lost, so that a target with this rate is
-    // accepted.
+    // Adds more than the roundings in [`share`] and in this function can have lost, so that a
+    // target with this rate is accepted.
     let ln_upper = (f64::from(probes) * (ln + 2.0 * SHARE_LOST.0 + 2.0 * SHARE_LOST.1 * ln.abs())).clamp(-1e300, 0.0);
     let upper = (libm::exp(ln_upper) * (1.0 + 1e-15)).next_up().min(1.0);
     Ok(Fpr { value: upper, lower: 0.0, upper, ln: ln_upper, ln_lower: f64::NEG_INFINITY, ln_upper, method: Method::Bound })
@@ -128,8 +128,8 @@ pub fn confidence_bound(variant: Variant, bits: u64, items: u64, probes: u32, ra
     Ok(if miss == 0.0 || miss == 1.0 { 1.0 - miss } else { (1.0 - miss).next_down() })
 }
 
-/// An upper bound on the probability that the rate of one filter exceeds `rate`. If a width is
-/// given, the floor of equal hashes is added to the filter's rate.
+/// An upper bound on the probability that the rate of one filter exceeds `rate`. If `hash_bits` is
+/// given, the bound on equal hashes of this width is added to the filter's rate.
 ///
 /// Every kind of [`Evidence`] gives a proven bound.
 pub(crate) fn miss_bound(
@@ -172,8 +172,8 @@ pub(crate) fn misses_by_far(law: (Variant, u64, u64, u32), rate: &Rate, hash_bit
     Ok(past < bits && balls::at_least(variant, bits, items, probes, past + 1, allowed) > allowed)
 }
 
-/// The share of the rate that is left after subtracting the floor of equal hashes, rounded down;
-/// `None` if nothing is left.
+/// The share of the rate that is left after the bound on equal hashes is subtracted, rounded down.
+/// The result is `None` if nothing is left.
 fn left_by_hashes(items: u64, rate: &Rate, hash_bits: Option<u32>) -> Option<f64> {
     let taken = hash_bits.map_or(0.0, |hash_bits| hash_floor(items, hash_bits) / rate.to_f64());
     let left = (1.0 - taken * (1.0 + 4.0 * f64::EPSILON)).next_down();
@@ -275,8 +275,8 @@ pub(crate) struct OnesLaw {
     pub(crate) capacity: f64,
     /// Whether Y is always a whole number.
     pub(crate) is_lattice: bool,
-    /// The variance and the spacing of the larger of the two independent parts of Y; the values of
-    /// this part are evenly spaced.
+    /// Y is the sum of two independent parts, one for each slice length. This is the variance of
+    /// the larger part and the spacing of its values, which are evenly spaced.
     pub(crate) lattice: (f64, f64),
 }
 

@@ -7,7 +7,7 @@
 //! Together these errors are below 4e-11 of the result. The slack of [`crate::search`] is 25 times
 //! as large. Numbers below the normal range of `f64` have fewer digits. Such numbers could matter
 //! for rates below 1e-290, or if an intermediate factor starts below 1e-290 and grows later. In
-//! these cases, the function returns no bound.
+//! these cases, [`ln_rates`] gives no bound.
 
 use crate::Variant;
 use alloc::vec;
@@ -33,8 +33,9 @@ pub(crate) fn steps(variant: Variant, bits: u64, items: u64, wanted: &[u32]) -> 
     }
 }
 
-/// The rates `E[(X/m)^k]`, from the law of the number of set bits X, which is computed ball by
-/// ball. The law for k probes is an intermediate result of the law for more probes.
+/// The rates `E[(X/m)^k]`, from the law of the number of set bits X. This law is computed ball by
+/// ball, where a ball is one position of one item. So the law for k probes is an intermediate
+/// result of the law for more probes.
 fn standard(bits: u64, items: u64, wanted: &[u32]) -> Vec<f64> {
     let m = bits as f64;
     let mut law = vec![1.0];
@@ -75,7 +76,8 @@ fn classic(bits: u64, items: u64, probes: u32) -> f64 {
         // The probability that none of u positions is covered.
         let mut none = 1.0;
         for u in 0..=k {
-            // The share starts here and grows, so digits lost now would stay lost.
+            // `share` starts at this value and can grow, so digits that are lost here would stay
+            // lost.
             if none < LEAST {
                 return f64::NEG_INFINITY;
             }
@@ -104,7 +106,8 @@ fn ln(rate: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Compares the bounds with exact brackets. They must equal the rates to the claimed accuracy.
+    /// Compares the bounds with exact brackets. The bounds must equal the rates to the claimed
+    /// accuracy.
     #[test]
     fn rates_of_few_items_are_the_exact_ones() {
         for variant in [Variant::Standard, Variant::Classic] {

@@ -36,12 +36,12 @@ pub struct OptimalProbes {
     /// The expected rate with this number of probes.
     pub fpr: Fpr,
     /// Whether [`MAX_SEARCHED_PROBES`] is the best number of probes that was tried, and one more
-    /// probe would have an even lower rate.
+    /// probe would give an even lower rate.
     pub capped: bool,
 }
 
-/// The logarithm of the textbook's rate `(1 - (1 - 1/m)^(nk))^k`: the power of the mean (Lehr),
-/// which is close to the rate of every law of uniform positions.
+/// The logarithm of the textbook's rate `(1 - (1 - 1/m)^(nk))^k`, which is the k-th power of the
+/// mean fill (Lehr). This rate is close to the rate of every law with uniform positions.
 pub(crate) fn ln_power_of_mean(bits: f64, items: f64, probes: f64) -> f64 {
     probes * libm::log(-libm::expm1(items * probes * libm::log1p(-1.0 / bits)))
 }
@@ -70,7 +70,8 @@ pub(crate) fn ln_lower_bound(variant: Variant, bits: u64, items: u64, probes: u3
 }
 
 /// An upper bound on `ln(1 - rate)`: the logarithm of the expected number of empty query positions.
-/// A slice may be one bit longer than `m/k`.
+/// For the partitioned filter, every slice counts as one of the longest slices, which can only
+/// raise the bound.
 pub(crate) fn ln_complement_bound(variant: Variant, bits: u64, items: u64, probes: u32) -> f64 {
     let (m, n, k) = (bits as f64, items as f64, f64::from(probes));
     libm::log(k)
@@ -82,15 +83,17 @@ pub(crate) fn ln_complement_bound(variant: Variant, bits: u64, items: u64, probe
 }
 
 /// Returns the number of probes with the smallest expected rate, with all ties. Numbers up to
-/// [`MAX_SEARCHED_PROBES`] are tried. If positions are distinct or each probe has its own slice,
-/// numbers above `bits` are not possible. Rounding `(m/n) ln 2` does not always give the best
-/// number. For m = 26 and n = 12, the rounded value is 2. In this case, two probes are best for
-/// classic filters, but one probe is best for standard filters.
+/// [`MAX_SEARCHED_PROBES`] are tried. Numbers above `bits` are not possible for classic filters,
+/// whose positions are distinct, and for partitioned filters, which have one slice per probe.
+/// Rounding `(m/n) ln 2` does not always give the best number. For m = 26 and n = 12, the rounded
+/// value is 2. In this case, two probes are best for classic filters, but one probe is best for
+/// standard filters.
 ///
 /// The result is proven, even if the rate has several local minima. A number of probes is excluded
-/// if a lower bound on its rate is above the best rate. The other numbers of probes are compared
-/// exactly. The search usually computes only a few exact rates, which takes a few microseconds
-/// each. For a nearly empty filter with about a thousand probes, the search can take a few seconds.
+/// if a lower bound on its rate is above the best rate found so far. The other numbers of probes
+/// are compared exactly. The search usually computes only a few exact rates, which takes a few
+/// microseconds each. For a nearly empty filter with about a thousand probes, the search can take a
+/// few seconds.
 ///
 /// # Errors
 /// Fails if a parameter is out of range.
@@ -185,8 +188,8 @@ impl Contest {
         Ok(order)
     }
 
-    /// Goes through every k from 1 to `most`. A bound excludes all numbers except a few. Nothing is
-    /// assumed about the shape of the rate as a function of k.
+    /// Goes through every number of probes k from 1 to `most`. A bound excludes all but a few of
+    /// them. Nothing is assumed about the shape of the rate as a function of k.
     fn exclude(&mut self, most: u32) -> Result<()> {
         let start = self.ties[0];
         if self.variant == Variant::Standard && start > 1 {
@@ -298,7 +301,7 @@ pub(crate) struct Fit {
     pub(crate) probes: u32,
 }
 
-/// Whether a bound on equal hashes alone is at least the rate.
+/// Whether the bound on equal hashes, `floor`, is at least the rate.
 pub(crate) fn reaches(floor: f64, rate: &Rate) -> bool {
     rate.to_f64() <= floor
 }
@@ -310,7 +313,8 @@ pub(crate) struct Question<'a> {
     pub(crate) rate: &'a Rate,
     /// A fixed number of probes, or `None` for the best one.
     pub(crate) probes: Option<u32>,
-    /// The width of the hash whose floor is added, or `None` to add no floor.
+    /// The width of the hash in bits. The bound on equal hashes of this width is added to the rate
+    /// of the positions. With `None`, nothing is added.
     pub(crate) hash_bits: Option<u32>,
 }
 
@@ -319,14 +323,15 @@ impl Question<'_> {
         self.variant.meets(bits, items, probes, self.rate, self.hash_bits)
     }
 
-    /// Whether the bound on equal hashes alone is at least the rate. The positions add to the rate,
-    /// so it then cannot be reached, even if the two are equal.
+    /// Whether the bound on equal hashes alone is at least the requested rate. In this case, no
+    /// filter meets the requested rate, because the positions always add to the bound on equal
+    /// hashes.
     fn is_reached_by_equal_hashes(&self, items: u64) -> bool {
         self.hash_bits.is_some_and(|hash_bits| reaches(hash_floor(items, hash_bits), self.rate))
     }
 
-    /// Estimates the logarithm of the rate that remains when the floor of equal hashes is
-    /// subtracted.
+    /// Estimates the logarithm of the rate that remains for the positions when the bound on equal
+    /// hashes is subtracted.
     pub(crate) fn ln_target(&self, items: u64) -> f64 {
         let floor = self.hash_bits.map_or(0.0, |hash_bits| hash_floor(items, hash_bits));
         self.rate.ln() + libm::log1p(-libm::exp(libm::log(floor) - self.rate.ln()).min(1.0 - 1e-12))
@@ -341,8 +346,9 @@ impl Question<'_> {
     /// The best number of probes at this size, or `None` if the number is given or the best one
     /// does not meet the rate.
     fn better_probes(&self, bits: u64, items: u64) -> Result<Option<u32>> {
-        // Equal hashes alone can reach the rate. The best number of probes would then be one with a
-        // rate far below theirs, which takes many steps to find.
+        // If equal hashes alone reach the rate, no number of probes meets it. A search would take
+        // many steps, because the rate of the best number of probes would be far below that of
+        // equal hashes.
         if self.probes.is_some() || self.is_reached_by_equal_hashes(items) {
             return Ok(None);
         }
@@ -429,17 +435,17 @@ fn most_items_at(question: Question<'_>, bits: u64, least: u64, probes: u32) -> 
 }
 
 /// The smallest size in `least..=limit` for which `before` is false. `before` must be false at
-/// `limit`, and at every size above one at which it is false. The search moves away from the guess
-/// in steps of doubling length, and then bisects. If the guess is right, two calls of `before` are
-/// enough.
+/// `limit`. If it is false at a size, it must be false at every larger size. The search moves away
+/// from the guess in steps, each four times as long as the previous one, and then bisects. If the
+/// guess is right, two calls of `before` are enough.
 pub(crate) fn boundary(guess: f64, least: u64, limit: u64, before: impl Fn(u64) -> Result<bool>) -> Result<u64> {
     boundary_by(guess, least, limit, &before)
 }
 
 /// The body of [`boundary`] with a trait object, so that it is compiled only once.
 fn boundary_by(guess: f64, least: u64, limit: u64, before: &dyn Fn(u64) -> Result<bool>) -> Result<u64> {
-    // `low` is the largest size known to be before the boundary, or one below the least. `high` is
-    // the smallest size known to be at or past it.
+    // `low` is the largest size known to be before the boundary, or `least - 1` if none is known.
+    // `high` is the smallest size known to be at or past it.
     let (mut low, mut high) = (least - 1, limit);
     let mut at = libm::ceil(guess).max(0.0) as u64;
     let mut step = 1;
@@ -490,8 +496,8 @@ pub struct Best {
 }
 
 /// Returns the smallest filter that holds `items` items at an expected rate of at most `rate`. It
-/// has the best number of probes. The result is `None` if it would need more than [`MAX_BITS`]
-/// bits. The rate does not include keys with equal hashes. To plan a filter, use
+/// has the best number of probes. The result is `None` if the filter would need more than
+/// [`MAX_BITS`] bits. The rate does not include keys with equal hashes. To plan a filter, use
 /// [`Plan`](crate::Plan).
 ///
 /// # Errors
