@@ -235,7 +235,8 @@ macro_rules! any_filter {
 
 layouts!(any_filter);
 
-/// The words of one filter, or the records and words of several filters.
+/// The payload of a filter: its words, or the records and words of the layers of a filter that
+/// grows.
 enum Words<'a, W, L> {
     Bits(core::slice::Iter<'a, W>),
     Layers(L),
@@ -427,7 +428,8 @@ impl AnyFilter {
 }
 
 impl<K: Backing> AnyFilter<K> {
-    /// The name that a merge compares first: the name of the scheme, or of the growing layout.
+    /// The name that a merge compares first: the name of the scheme, or a name for all filters that
+    /// grow.
     fn form(&self) -> &'static str {
         if let AnyFilter::Scalable(_) = self { "standard in layers that grow" } else { self.scheme_id().name() }
     }

@@ -30,7 +30,7 @@ pub struct Quantity {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Share {
-    /// The estimate.
+    /// The estimate. `None` in the same cases as [`Quantity::value`].
     pub value: Option<f64>,
     /// The lower end of the interval.
     pub lower: f64,
@@ -61,7 +61,7 @@ pub struct Share {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Comparison {
-    /// The number of items in each filter, in the order of the list.
+    /// The number of items in each filter, in the order in which the filters were passed.
     pub sizes: Vec<Quantity>,
     /// For each filter, the number of its items that no other filter holds.
     pub own: Vec<Quantity>,
@@ -79,7 +79,7 @@ pub struct Comparison {
 pub enum CompareError {
     /// There are fewer than two filters, or the confidence is invalid.
     Arguments,
-    /// A filter differs from the first filter of the list.
+    /// A filter cannot be merged with the first filter of the list.
     Differs {
         /// The index of the filter in the list, from 0.
         index: usize,
@@ -168,9 +168,9 @@ impl Comparison {
     ///
     /// The time is linear in the number of bits and quadratic in the number of filters, plus some
     /// hundredths of a second per interval. For 3 to 10 filters, the estimate of
-    /// [`common`](Self::common) also takes a union for every subset of the other filters. That is
-    /// up to about a thousand unions. The method needs at most the memory of four additional
-    /// filters of this size.
+    /// [`common`](Self::common) also computes unions for many subsets of the filters. For 10
+    /// filters, these are about a thousand unions. The method needs at most the memory of four
+    /// additional filters of this size.
     ///
     /// # Errors
     /// Returns an error if there are fewer than two filters, if `confidence` is not between 0 and
@@ -183,8 +183,8 @@ impl Comparison {
         if let Some(index) = filters.iter().position(|filter| matches!(filter, AnyFilter::Scalable(_))) {
             return Err(CompareError::Grows { index });
         }
-        // Every filter is compared with an empty one first, so that no bits are read before all are
-        // known to fit.
+        // This loop checks that every filter can be merged with an empty one. No bits are read
+        // before all filters have passed this check.
         let empty = first.to_empty()?;
         for (index, filter) in filters.iter().enumerate() {
             empty.check_mergeable(filter).map_err(|cause| CompareError::Differs { index, cause })?;
@@ -210,8 +210,8 @@ impl<K: Counted> Compared<'_, K> {
     fn compare(&self) -> Result<Comparison, CompareError> {
         let all = self.union_of(|_| true)?;
         let count = self.filters.len();
-        // The filters are chosen by counts that do not depend on the seed. Otherwise the law would
-        // have to account for the choice.
+        // The largest and the smallest filter are chosen by the number of insertions, which does
+        // not depend on the seed. Otherwise the law would have to account for the choice.
         let by_offers = |index: &usize| self.filters.get(*index).map_or(0, AnyFilter::offered);
         let (largest, smallest) = ((0..count).max_by_key(by_offers).unwrap_or(0), (0..count).min_by_key(by_offers).unwrap_or(0));
         let mut sizes = Vec::new();
@@ -240,8 +240,8 @@ impl<K: Counted> Compared<'_, K> {
     }
 
     /// The number of items in one filter. The number is computed from the filter's counts, which
-    /// give a very short interval. After a merge, it is computed from the fill, within the limits
-    /// of the counts.
+    /// give a very short interval. After a merge, the number is computed from the fill instead, and
+    /// the counts give only bounds on it.
     fn size(&self, filter: &AnyFilter<K>, alpha: f64) -> Result<(Size, Option<f64>), CompareError> {
         let by_fill = |alpha| beyond(&self.empty, filter, alpha);
         if !filter.is_merged() {
@@ -256,8 +256,9 @@ impl<K: Counted> Compared<'_, K> {
         Ok((Size { lower, upper: upper.max(lower), error: alpha }, found.value))
     }
 
-    /// The size of a filter, its estimate, and the error probability that remains for estimating
-    /// another number. Most of the probability remains if the filter's counts determine its size.
+    /// The bounds on the size of a filter, the estimate of the size, and the error probability that
+    /// remains for estimating another number. Most of the probability remains if the filter's
+    /// counts determine its size.
     fn size_beside(&self, index: usize, alpha: f64) -> Result<(Size, Option<f64>, f64), CompareError> {
         let filter = self.filters.get(index).ok_or(CompareError::Arguments)?;
         let (size, value) = self.size(filter, alpha / 2.0)?;
@@ -265,8 +266,8 @@ impl<K: Counted> Compared<'_, K> {
         Ok((size, value, if left > 0.0 { left } else { alpha / 2.0 }))
     }
 
-    /// The size of the union: the size of the largest filter, plus the number of items that the
-    /// others hold beyond it.
+    /// The size of the union: the size of the largest filter, plus the number of items that only
+    /// the other filters hold.
     fn union(&self, largest: usize, all: &AnyFilter) -> Result<Quantity, CompareError> {
         let (size, _, left) = self.size_beside(largest, self.alpha)?;
         let more = beyond(self.filters.get(largest).ok_or(CompareError::Arguments)?, all, left)?;
@@ -275,11 +276,12 @@ impl<K: Counted> Compared<'_, K> {
     }
 
     /// The number of common items: the number of items in the smallest filter, minus the number of
-    /// its items that at least one of the others lacks. This difference is at least the largest
-    /// number of items that a single other filter lacks. An upper bound on the difference follows
-    /// from the inequality of Hunter and Worsley: add up the numbers of items that each of the
-    /// other filters lacks, and subtract, for each of them except the first, the number of items
-    /// that this filter and the first one both lack.
+    /// its items that at least one of the others lacks.
+    ///
+    /// Let L(i) be the set of the smallest filter's items that the other filter i lacks. The union
+    /// of these sets is at least as large as the largest set. By the inequality of Hunter and
+    /// Worsley, its size is at most the sum of the sizes of all L(i), minus the sizes of the
+    /// intersections of L(1) with each of the sets L(2), L(3) and so on.
     fn common(&self, smallest: usize, alpha: f64) -> Result<Quantity, CompareError> {
         let (size, value, left) = self.size_beside(smallest, alpha)?;
         let filter = self.filters.get(smallest).ok_or(CompareError::Arguments)?;
@@ -308,7 +310,7 @@ impl<K: Counted> Compared<'_, K> {
         Ok(quantity(value, size.lower.saturating_sub(most_lacked), upper))
     }
 
-    /// How many items of a filter are in none of the selected others.
+    /// How many items of a filter are in none of the other filters that `others` selects.
     fn lacked(&self, filter: &AnyFilter<K>, others: impl Fn(usize) -> bool, alpha: f64) -> Result<ItemsEstimate, CompareError> {
         let ground = self.union_of(others)?;
         let mut both = ground.clone();
@@ -316,9 +318,9 @@ impl<K: Counted> Compared<'_, K> {
         beyond(&ground, &both, alpha)
     }
 
-    /// How many items of a filter are missing in at least one of the others. For every subset of
-    /// the others, this function estimates the number of items that all filters of the subset lack.
-    /// The estimates are then combined by inclusion and exclusion.
+    /// How many items of a filter are missing in at least one of the filters `others`. For every
+    /// subset of `others`, this function estimates the number of items that all filters of the
+    /// subset lack. The estimates are then combined by inclusion and exclusion.
     fn lacked_by_any(&self, filter: &AnyFilter<K>, others: &[usize]) -> Result<Option<f64>, CompareError> {
         let mut sum = Some(0.0);
         for selection in 1..1usize << others.len() {
@@ -388,14 +390,15 @@ fn estimate<G: Counted, B: Counted>(ground: &AnyFilter<G>, both: &AnyFilter<B>) 
     Ok(with_any_ground(ground, |ground| ground.estimate(probes, more)))
 }
 
-/// Calls `use_ground` with the bits of a filter of any scheme, as the estimate of added items needs
-/// them.
+/// Calls `use_ground` with the bits of a filter of any scheme, in the form that the estimate of
+/// added items needs.
 fn with_any_ground<T>(filter: &AnyFilter<impl Counted>, use_ground: impl FnOnce(Ground<'_>) -> T) -> T {
-    // Filters that grow were refused before.
+    // Not reached for filters that grow, because the caller has already refused them.
     each_planned!(filter, filter => with_ground(filter, use_ground), grows => use_ground(Ground::Unsliced { variant: Variant::Standard, bits: grows.bits(), ones: grows.ones() }))
 }
 
-/// Calls `use_ground` with the bits of a filter, as the estimate of added items needs them.
+/// Calls `use_ground` with the bits of a filter, in the form that the estimate of added items
+/// needs.
 fn with_ground<S: Scheme, H: KeyHasher, K: Counted, T>(filter: &FilterOf<S, H, K>, use_ground: impl FnOnce(Ground<'_>) -> T) -> T {
     let (bits, ones) = (filter.bits(), filter.ones());
     match filter.scheme().id().variant() {

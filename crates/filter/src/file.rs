@@ -18,8 +18,8 @@
 //! temporary file has a random name and must not have existed before (`O_EXCL`). The temporary file
 //! is locked while it is written, and never has more permissions than the finished file. The new
 //! file gets the owner, the group and the permissions of the old file, as far as the system allows.
-//! [`commit`](Replacement::commit) returns [those](Unkept) that the new file does not have. If the
-//! path is a symbolic link, the file that it points to is replaced.
+//! [`commit`](Replacement::commit) reports [what was not kept](Unkept). If the path is a symbolic
+//! link, the file that it points to is replaced.
 //!
 //! **What is refused.** A symbolic link to a file that does not exist, anything that is not a
 //! regular file, and a file other than the [expected](Expected) one are not replaced. A read-only
@@ -32,11 +32,12 @@
 //! **What happens if another program replaces the file at the same time.** With [`Expected::Only`],
 //! the other program's file must not be overwritten. On their usual file systems, Linux and macOS
 //! can exchange the names of two files in one step. `commit` exchanges the names of the old and the
-//! new file, and then checks which file had the name. If it was not the expected file, `commit`
+//! new file. It then checks whether the old file is the expected one. If it is not, `commit`
 //! exchanges the names back and returns an error.
 //!
-//! On other systems, `commit` checks the name and then renames the new file. If another program
-//! replaces the file in the few microseconds between the two steps, its file is overwritten.
+//! On other systems, `commit` first checks which file has the name, and then renames the new file.
+//! If another program replaces the file in the few microseconds between the two steps, its file is
+//! overwritten.
 
 #[cfg(feature = "mmap")]
 pub use crate::disk::Mapped;

@@ -91,14 +91,14 @@ pub trait Filter {
     /// The requested rate. `None` if the filter was made without a requested rate.
     fn rate(&self) -> Option<Rate>;
 
-    /// The number of keys offered, repeats included: [`FilterOf::offered`].
+    /// The number of insertions, repeats included: [`FilterOf::offered`].
     fn offered(&self) -> u64;
 
-    /// The number of offers that set a bit: [`FilterOf::changed`].
+    /// The number of insertions that set a bit: [`FilterOf::changed`].
     fn changed(&self) -> u64;
 
-    /// Returns true if the filter is the result of a union or an intersection:
-    /// [`FilterOf::is_merged`].
+    /// Returns true if the filter is the result of a union or an intersection, or was converted
+    /// from a filter shared by threads: [`FilterOf::is_merged`].
     fn is_merged(&self) -> bool;
 
     /// Returns true if the filter comes from an intersection: [`FilterOf::is_intersection`].
@@ -124,7 +124,8 @@ pub trait Filter {
     /// Returns true if no bit is set.
     fn is_empty(&self) -> bool;
 
-    /// The probability law that the filter follows.
+    /// The probability law of the filter, which gives the rate for any number of items:
+    /// [`FilterOf::law`].
     fn law(&self) -> Box<dyn Law>;
 
     /// The filter's present rate: [`FilterOf::fpr`].

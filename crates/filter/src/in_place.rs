@@ -241,7 +241,7 @@ impl<S: Scheme> InPlace<S> {
 }
 
 /// The header at the beginning of these bytes, without its mark and with the right checksum; `None`
-/// if it has no mark. The fields of the filter are not checked.
+/// if the header has no mark. The fields of the filter are not checked.
 fn unmarked_header<S: Scheme>(bytes: &[u8]) -> Result<Option<[u8; HEADER_BYTES]>, FormatError> {
     let (mut fields, _) = Fields::open(bytes, FilterOf::<S>::KINDS)?;
     if !fields.is_unfinished() {
@@ -285,8 +285,8 @@ impl Place {
         std::os::unix::fs::FileExt::write_all_at(&self.file.0, header, 0)
     }
 
-    /// Replaces the header. Elsewhere, a write to a mapped file may not be visible in the mapped
-    /// bytes.
+    /// Replaces the header by copying it into the mapped bytes. On systems other than Unix, a write
+    /// to a mapped file may not be visible in the mapped bytes.
     #[cfg(not(unix))]
     fn write_header(&mut self, header: &[u8; HEADER_BYTES]) -> io::Result<()> {
         self.map[..HEADER_BYTES].copy_from_slice(header);
@@ -357,8 +357,9 @@ impl<S: Scheme> InPlace<S> {
     pub fn union_with<V: Backing>(&mut self, other: &FilterOf<S, PortableHasher, V>) -> Result<(), MergeError> {
         self.filter_mut().check_mergeable(other)?;
         if other.is_intersection() && !self.is_intersection() {
-            // The mark is written before the other filter's bits, which may be set by chance: a
-            // recovery must not count them as keys. If the mark cannot be written, `sync` fails.
+            // The bits of the other filter may be set by chance, so a recovery after a crash must
+            // not count them as keys. The mark tells it so, and is therefore written before these
+            // bits. If the mark cannot be written, `sync` fails.
             let _ = self.write_mark(Fields::mark_unfinished_intersection);
         }
         self.filter_mut().union_with(other)

@@ -26,12 +26,12 @@
 //! rate is at most the requested rate. This is true with a probability of at least 99.9% over the
 //! filter's random seed. The mean rate over all seeds is at most the requested rate, too. Both
 //! bounds are proven for a random hash function. The size is computed exactly ([`truebloom_math`]).
-//! The size from the textbook formula is too small.
+//! The size from the textbook formula is too small for this guarantee.
 //!
 //! * [`insert`](BloomFilter::insert) returns true if the key was certainly new. It returns false if
 //!   the key is a repeat or a false positive.
-//! * [`contains`](BloomFilter::contains) returns true for every key that was inserted. For another
-//!   key, it returns true with the probability [`fpr`](BloomFilter::fpr).
+//! * [`contains`](BloomFilter::contains) returns true for every key that was inserted. For any
+//!   other key, it returns true with the probability [`fpr`](BloomFilter::fpr).
 //! * The *expected* rate is the mean over all seeds. One filter's own rate differs from it. For a
 //!   rate of 1%, the typical difference is 12% of the rate with 100 items, and 0.4% of the rate
 //!   with 100,000 items. The guarantee for one filter accounts for this difference, so it needs
@@ -43,11 +43,12 @@
 //!
 //! # What is assumed
 //! *Proven* means proven under two assumptions. First, the hash function is a random function.
-//! Second, the keys were chosen independently of the seed. A key has the same 128-bit hash as one
-//! of n items with a probability of at most n/2^128, and every proven bound includes this
-//! probability. With a random hash function, each position is exactly uniform, for any number of
-//! bits. XXH3 and SipHash are assumed to behave like random functions. This is tested, not proven.
-//! If an attacker may choose the keys, use [`PortableHasher::sip13`] and keep the seed secret.
+//! Second, the keys were chosen independently of the seed. A key that was not inserted has the same
+//! 128-bit hash as one of n items with a probability of at most n/2^128. Every proven bound
+//! includes this probability. With a random hash function, the bits of a key are chosen exactly
+//! uniformly, whatever the number of bits. XXH3 and SipHash are assumed to behave like random
+//! functions. This is tested, not proven. If an attacker may choose the keys, use
+//! [`PortableHasher::sip13`] and keep the seed secret.
 //!
 //! # When not to use it
 //! * When a wrong "yes" does lasting harm: look up the key in the real set after every "yes", or
@@ -162,8 +163,8 @@ pub use scalable::{FIRST_ITEMS, ScalableFilter, ScalableView};
 pub use truebloom_derive::Key;
 pub use truebloom_math::{self, Fpr, Plan, Promise, Rate, Target};
 
-/// The largest number of probes per key, which is a limit of the file format. Plans for practical
-/// rates need fewer than 100 probes per key.
+/// The largest number of probes per key. The file format sets this limit. Plans for practical rates
+/// need fewer than 100 probes per key.
 pub const MAX_PROBES: u32 = 1_000;
 
 #[cfg(all(feature = "any", feature = "std"))]

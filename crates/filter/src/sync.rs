@@ -1,6 +1,7 @@
 //! Synchronization primitives of the standard library. In this crate's tests with
 //! `--cfg truebloom_loom`, they are those of the model checker. The flag is not `--cfg loom`,
-//! because programs may set that for all their crates, and this crate must then work as usual.
+//! because a program may set `--cfg loom` for all its crates, and this crate must then work as
+//! usual.
 
 #[cfg(all(feature = "std", not(all(test, truebloom_loom))))]
 pub(crate) use core::sync::atomic::AtomicUsize;

@@ -10,7 +10,7 @@ struct Part(AtomicU64);
 const PARTS: usize = if cfg!(any(not(feature = "std"), all(test, truebloom_loom))) { 1 } else { 16 };
 
 /// A counter that many threads increment. Each thread has its own part, so that threads do not wait
-/// for each other's cache line. The counter stops at the highest number.
+/// for each other's cache line. The counter stops at `u64::MAX`.
 pub(crate) struct Tally {
     parts: alloc::boxed::Box<[Part]>,
 }
@@ -25,8 +25,8 @@ impl Tally {
     #[inline]
     pub(crate) fn add(&self, more: u64) {
         let Some(Part(part)) = self.parts.get(own_part()) else { return };
-        // Far below the highest number, one atomic addition is enough: other threads cannot raise
-        // the count that far between the load and the addition.
+        // Far below `u64::MAX`, one atomic addition is enough: between the load and the addition,
+        // other threads cannot raise the count to `u64::MAX`.
         if part.load(Relaxed).saturating_add(more) < u64::MAX / 2 {
             part.fetch_add(more, Relaxed);
         } else {
@@ -40,7 +40,7 @@ impl Tally {
     }
 }
 
-/// The part of this thread.
+/// The index of this thread's part.
 #[cfg(all(feature = "std", not(all(test, truebloom_loom))))]
 #[inline]
 fn own_part() -> usize {
@@ -49,7 +49,7 @@ fn own_part() -> usize {
     std::thread_local! {
         static OWN: usize = THREADS.fetch_add(1, Relaxed) % PARTS;
     }
-    // A thread that is ending may have lost its number.
+    // A thread that is ending may no longer have its index.
     OWN.try_with(|own| *own).unwrap_or(0)
 }
 
@@ -62,9 +62,9 @@ fn own_part() -> usize {
 mod tests {
     use super::*;
 
-    /// The test runs one thread more than there are parts, so that at least two share a part. Tests
-    /// several threads that add to the tally at the same time, many times. If `add` loaded and
-    /// stored a count in two steps, some counts would be lost.
+    /// Several threads add to the tally at the same time, many times. There is one thread more than
+    /// there are parts, so at least two threads share a part. If `add` loaded and stored a count in
+    /// two steps, some counts would be lost.
     #[test]
     fn threads_that_share_a_part_lose_nothing() {
         let (tally, begin) = (Tally::new(5), std::sync::Barrier::new(PARTS + 1));

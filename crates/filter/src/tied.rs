@@ -10,7 +10,7 @@ use crate::scheme::{Scheme, SchemeId};
 use truebloom_math::Fpr;
 use truebloom_math::mcdiarmid::{Fill, covered, rate_distance};
 
-/// The laws of the fill: one with the smallest and one with the largest number of bits that a key
+/// The laws of the fill, for a lower bound and for an upper bound on the number of bits that a key
 /// sets on average.
 pub(crate) fn fills<S: Scheme, H: KeyHasher, K: Backing>(filter: &FilterOf<S, H, K>) -> (Fill, Fill) {
     let (bits, probes) = (filter.bits(), filter.probes());
@@ -22,8 +22,9 @@ pub(crate) fn fills<S: Scheme, H: KeyHasher, K: Backing>(filter: &FilterOf<S, H,
     (fill(least_distinct(filter.scheme().id(), bits, probes)), fill(f64::from(probes).min(bits as f64)))
 }
 
-/// A lower bound on the mean number of distinct positions of a key. Two positions that are d probes
-/// apart coincide for at most `gcd(d, m)` of the m possible values of h2.
+/// A lower bound on the mean number of distinct positions of a key. Probe i is at position
+/// `h1 + i h2 + f(i)`, modulo the number of bits m. So two probes whose indices differ by d
+/// coincide for at most `gcd(d, m)` of the m possible values of h2.
 fn least_distinct(scheme: SchemeId, bits: u64, probes: u32) -> f64 {
     if scheme == SchemeId::PartitionDouble {
         return probes.into();
@@ -33,7 +34,7 @@ fn least_distinct(scheme: SchemeId, bits: u64, probes: u32) -> f64 {
 }
 
 /// A range that contains one filter's rate with probability at least `1 - alpha`, if the expected
-/// rate of `items` items is between `lowest` and `highest`. The fill gives another range, which
+/// rate with `items` items is between `lowest` and `highest`. The fill gives another range, which
 /// always holds, and the result is the overlap of both ranges. If the ranges do not overlap, the
 /// number of items is wrong, and the result is the range from the fill.
 pub(crate) fn rate_range<S: Scheme, H: KeyHasher, K: Counted>(

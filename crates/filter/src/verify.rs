@@ -7,11 +7,11 @@
 //!   ([`Verification::is_overfull`]).
 //! * The measured rate of random keys is tested against the filter's own rate ([`Measurement`]).
 //!
-//! For a correct filter, each check fails with probability at most [`ALPHA`]. The inserted keys
-//! must have been chosen without knowing the seed, but they may repeat.
+//! For a correct filter, each check fails with probability at most [`ALPHA`]. This requires that
+//! the inserted keys were chosen without knowing the seed. Keys may repeat.
 //!
-//! The measured rate is not compared with the requested rate. A plan may guarantee only the average
-//! rate. About half of all filters from such a plan have a slightly higher rate than the average.
+//! The measured rate is not compared with the requested rate, because a plan may guarantee only the
+//! mean rate. About half of all filters from such a plan have a rate slightly above the mean rate.
 
 #[cfg(feature = "growth")]
 mod layers;
@@ -45,7 +45,7 @@ pub const CONFIDENCE: f64 = 0.99;
 /// ("insert if absent"). Then a new key that is a false positive is never inserted: it is
 /// *withheld*. Inserting a withheld key would not set any bit. So the set bits are the same as if
 /// the program had inserted every key that it looked up. The test for too many set bits therefore
-/// counts all keys that may have been looked up, inserted or withheld.
+/// counts all keys that may have been looked up, whether they were inserted or withheld.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verification {
     items: (u64, u64),
@@ -86,8 +86,8 @@ pub struct FillVerdict {
     /// bound is computed for the smallest possible number of items.
     pub too_few: f64,
     /// An upper bound on the probability that a correct filter has at least `ones` set bits. The
-    /// bound is computed for the largest number of keys that may have been looked up. It is 1 if
-    /// there is no such number.
+    /// bound is computed for the largest number of keys that may have been looked up. If this
+    /// number has no upper bound, `too_many` is 1.
     pub too_many: f64,
     /// The number of wrongly set bits that the test detects. If a fault sets at least this many
     /// additional bits in a correct filter, the test fails with probability at least
@@ -116,8 +116,8 @@ impl Verification {
     ///
     /// In a blocked or two-hash filter, the positions of a key depend on each other. The number of
     /// set bits is then tested with McDiarmid's inequality, which uses only the largest number of
-    /// bits that one item can set. This test is less sensitive. It still detects, for example, a
-    /// hash that leaves most blocks empty.
+    /// bits that one item can set. This test is less sensitive than the test for a standard filter.
+    /// It still detects, for example, a hash that leaves most blocks empty.
     ///
     /// # Errors
     /// Returns an error if a rate would take too long to compute ([`Error::TooCostly`]).
@@ -248,7 +248,8 @@ fn fill_laws<'a, S: Scheme, H: KeyHasher, K: Counted>(
 /// filter holds at most `items` items, the result is true with probability at most [`ALPHA`]. If no
 /// distribution of the number of set bits is known, the result is true only if the filter is full.
 pub(crate) fn shows_more_than<S: Scheme, H: KeyHasher, K: Counted>(filter: &FilterOf<S, H, K>, items: u64) -> bool {
-    // The number of set bits is at most its mean for `items` items, so it shows no more items.
+    // The number of set bits is at most its mean for `items` items, so it does not show that there
+    // are more than `items` items.
     if filter.estimated_items().is_some_and(|estimate| estimate <= items as f64) {
         return false;
     }
@@ -287,8 +288,9 @@ impl Keys {
 }
 
 /// An upper bound on the rate of one filter with `items` items, which is exceeded with probability
-/// at most [`ALPHA`]. For schemes with a guarantee it is the bound of a plan, and for two-hash
-/// schemes McDiarmid's bound. `None` if no bound is known, or if it would take too long to compute.
+/// at most [`ALPHA`]. If a plan can guarantee the rate of one filter with this scheme, the bound is
+/// the one that the plan guarantees. For two-hash schemes, it is McDiarmid's bound. `None` if no
+/// bound is known, or if it would take too long to compute.
 fn capacity_limit<S: Scheme, H: KeyHasher, K: Counted>(filter: &FilterOf<S, H, K>, items: u64) -> Option<f64> {
     let scheme = filter.scheme().id();
     if !scheme.has_guarantee() {
@@ -354,15 +356,16 @@ impl<F: Fn(u64, bool) -> Result<Option<FillLaw>, Error>> Evidence<F> {
     }
 }
 
-/// The power of the test for too many set bits. The power is the difference between the smallest
-/// number that fails, and a number that correct filters reach with probability [`CONFIDENCE`].
+/// Computes [`FillVerdict::noticed`]. It is the difference between the smallest number of set bits
+/// that fails the test for too many, and a number of set bits that correct filters reach with
+/// probability at least [`CONFIDENCE`].
 fn noticed(bits: u64, fewest: &FillLaw, most: &FillLaw) -> Option<u64> {
     let fails = |ones: u64| most.at_least(ones) < ALPHA / 4.0;
     if !fails(bits) {
         return None;
     }
     let too_many = bisect(0..=bits, fails);
-    // `least` is the smallest such number, so P(X < least) is at most 1%.
+    // `least` is the smallest number with P(X <= least) above 1%, so P(X < least) is at most 1%.
     let least = bisect(0..=bits, |ones| fewest.at_most(ones) > 1.0 - CONFIDENCE);
     Some(too_many.saturating_sub(least).max(1))
 }
@@ -417,8 +420,8 @@ impl<'a> Measurement<'a> {
         Measurement { ask: Box::new(filter.counter()), rates, limit, keys: RandomKeys(seed), queries: 0, hits: 0 }
     }
 
-    /// Starts a measurement of a filter with the range `rates` of its rate; `ask` counts its hits
-    /// among some keys.
+    /// Starts a measurement of a filter whose own rate is in the range `rates`. `ask` counts the
+    /// filter's hits among some keys.
     pub(crate) fn of_counter(ask: impl Fn(&[RandomKey]) -> usize + Send + Sync + 'a, rates: (f64, f64), seed: u64) -> Measurement<'a> {
         Measurement { ask: Box::new(ask), rates, limit: None, keys: RandomKeys(seed), queries: 0, hits: 0 }
     }

@@ -55,7 +55,7 @@ impl FileKind {
         if results.iter().any(Result::is_ok) {
             return Ok(found);
         }
-        // An error that reports damage is more helpful than one that reports another type.
+        // An error that reports damage is more helpful than one that reports the wrong type.
         let damage = |error: &ReadError| {
             matches!(error, ReadError::Io(_) | ReadError::Format(FormatError::PayloadChecksum { .. } | FormatError::Truncated { .. }))
         };

@@ -19,16 +19,16 @@ impl Word for [u8; 8] {}
 
 /// A word that can be read, perhaps while other threads set its bits.
 pub trait Reads {
-    /// Whether other threads may change the word while it is read, so that vectors cannot read it
-    /// together with others.
+    /// Whether other threads may change the word while it is read, so that a vector instruction
+    /// must not read it together with other words.
     const IS_SHARED: bool;
 
     /// The present value of the word.
     fn read(&self) -> u64;
 }
 
-/// Whether a bit is set; positions beyond the end count as unset. No scheme produces such
-/// positions; `get` is used instead of an index only to avoid the code for a panic.
+/// Whether a bit is set. A position beyond the end counts as unset, but no scheme produces such a
+/// position. `get` is used instead of an index only to avoid the code for a panic.
 #[inline(always)]
 pub(crate) fn is_set<R: Reads>(words: &[R], position: u64) -> bool {
     words.get((position >> 6) as usize).is_some_and(|word| word.read() >> (position & 63) & 1 == 1)

@@ -38,8 +38,8 @@ impl<S: Scheme> FilterOf<S> {
     ///
     /// # Errors
     /// Returns an error if `items` is 0, or if `rate` is not strictly between 0 and 1. Returns an
-    /// error if `rate` is too low to be reached: equal 128-bit hashes alone add up to
-    /// `items / 2^128` to the rate.
+    /// error if `rate` is too low to be reached: keys with equal 128-bit hashes alone can
+    /// contribute `items / 2^128` to the rate.
     ///
     /// Always returns an error for a two-hash scheme, which derives all positions of a key from two
     /// hashes. For such a scheme, no rate can be guaranteed for a single filter.
@@ -56,8 +56,8 @@ impl<S: Scheme> FilterOf<S> {
 
     /// A filter made from a plan, with a random seed. Making a plan can take a few milliseconds. To
     /// make many filters of one size, make the plan once and use it for all of them. A plan can
-    /// also start from a given number of bits or probes, keep a limit on the memory, or guarantee
-    /// only the mean rate.
+    /// also be made for a given number of bits or probes, for a limit on the memory, or for a
+    /// guarantee of only the mean rate.
     ///
     /// ```
     /// use truebloom::{BloomFilter, Plan, Target};
@@ -99,9 +99,9 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     /// ```
     ///
     /// # Errors
-    /// Returns the same errors as [`new`](FilterOf::new), except the error for random numbers.
-    /// Here, equal hashes add up to `items / 2^b` to the rate, where b is the hasher's
-    /// [`HASH_BITS`](KeyHasher::HASH_BITS).
+    /// Returns the same errors as [`new`](FilterOf::new), except the error for random numbers. If
+    /// the hashes have b bits ([`HASH_BITS`](KeyHasher::HASH_BITS)), keys with equal hashes alone
+    /// can contribute `items / 2^b` to the rate.
     pub fn with_hasher<R: TryInto<Rate>>(items: impl ItemCount, rate: R, hasher: H) -> Result<FilterOf<S, H>, BuildError>
     where
         BuildError: From<R::Error>,
@@ -186,7 +186,7 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     pub(super) fn empty(head: Head<S, H>) -> Result<FilterOf<S, H>, BuildError> {
         let storage = S::Storage::zeroed(&head.scheme)?;
         // Huge pages pay off if most of them will be touched. If the filter is far too large for
-        // its keys, most will not be.
+        // its keys, most huge pages will not be touched.
         let (touched, pages) =
             (head.capacity.map(|items| items.saturating_mul(head.scheme.probes().into())), head.scheme.bits() / (8 * PAGE_BYTES as u64));
         let filter = FilterOf { head: Owned::head(head), storage, counts: Counts::default() };
@@ -200,8 +200,8 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     ///
     /// By default, a filter of 2 MiB or more asks the system for huge pages. They make random
     /// accesses to a full filter two to three times as fast. A constructor chooses pages of 4 KiB
-    /// if the capacity times the number of probes is less than a quarter of the number of these
-    /// pages.
+    /// if the capacity times the number of probes is less than a quarter of the number of 4 KiB
+    /// pages in the filter.
     ///
     /// ```
     /// use truebloom::BloomFilter;
@@ -216,7 +216,7 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     }
 
     /// Sets the capacity (the number of items that the filter is planned for) and the requested
-    /// rate. With 0 items, the filter has no [capacity](Self::capacity).
+    /// rate. If `items` is 0, the filter has no [capacity](Self::capacity).
     ///
     /// # Errors
     /// Returns an error unless the expected rate with `items` items is proven to be at most `rate`.

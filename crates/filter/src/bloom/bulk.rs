@@ -116,7 +116,7 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
         for<'q> &'q Q: Key,
         H: Sync,
     {
-        // Only these parts are shared, because the whole filter may not be `Sync`.
+        // Only these parts are shared, because the whole filter is not always `Sync`.
         let (head, storage): (&Head<S, H>, &S::Storage<K>) = (self.head(), &self.storage);
         move |keys| bulk::answers(bulk::hashing(&head.hasher, keys), asking(&head.scheme, storage)).count_ones()
     }

@@ -20,8 +20,9 @@ pub(crate) enum Origin {
     Merged,
     /// The bits come from an intersection.
     Intersection {
-        /// The number of offers that certainly do not belong to the filter's keys: all counted
-        /// offers, minus the offers to the smallest input.
+        /// The number of offers that certainly do not belong to the filter's keys. At the time of
+        /// the intersection, this is the sum of both filters' offers, minus the smaller of their
+        /// upper bounds on the number of keys.
         excluded: u64,
     },
 }
@@ -57,7 +58,7 @@ macro_rules! count_methods {
     () => {
         /// The number of insertions. Every call counts, even if the filter already contains the
         /// key. This number is at least the number of distinct keys. After a merge, it is the sum
-        /// of both filters' numbers. `u64::MAX` means that the number is not known.
+        /// of the numbers of both filters. `u64::MAX` means that the number is not known.
         pub fn offered(&self) -> u64 {
             self.counts.offered
         }
@@ -89,9 +90,10 @@ macro_rules! count_methods {
             self.counts.excluded().is_some()
         }
 
-        /// An upper bound on the number of distinct keys in the filter. In general, the bound is
-        /// [`offered`](Self::offered), the number of insertions. An intersection starts with the
-        /// smaller of the two filters' bounds, and each later insertion adds 1.
+        /// An upper bound on the number of distinct keys in the filter. For a filter that is no
+        /// intersection, the bound is [`offered`](Self::offered), the number of insertions. An
+        /// intersection starts with the smaller of the two filters' bounds, and each later
+        /// insertion adds 1.
         pub fn most_items(&self) -> u64 {
             self.counts.most_items()
         }

@@ -30,7 +30,7 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
     /// Returns an error if the filters differ in bits, probes, scheme, hasher or seed.
     pub fn union_with<V: Backing>(&mut self, other: &FilterOf<S, H, V>) -> Result<(), MergeError> {
         // The union contains all keys of each filter, so it holds at least as many keys as the
-        // larger one.
+        // larger filter.
         let changed = self.counts.changed.max(other.counts.changed);
         let most = self.most_items().saturating_add(other.most_items());
         let is_intersection = self.is_intersection() || other.is_intersection();
@@ -40,8 +40,8 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
     /// Keeps only the bits that are set in both filters. The filter then contains every key that
     /// was inserted into both. For keys that were inserted into neither filter, the false-positive
     /// rate is [`fpr`](Self::fpr). For keys that were inserted into only one of the filters, the
-    /// rate is at most the rate of the filter into which they were not inserted. This rate may be
-    /// higher than [`fpr`](Self::fpr).
+    /// false-positive rate can be higher than [`fpr`](Self::fpr). It is at most the rate that the
+    /// other filter, without these keys, had before the intersection.
     ///
     /// The number of keys can no longer be estimated from the number of set bits. Therefore,
     /// [`is_intersection`](Self::is_intersection) returns true for the filter, also after it was
@@ -53,7 +53,7 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
     /// # Errors
     /// Returns an error if the filters differ in bits, probes, scheme, hasher or seed.
     pub fn intersect_with<V: Backing>(&mut self, other: &FilterOf<S, H, V>) -> Result<(), MergeError> {
-        // The two may have no key in common, so the lower bound is 0.
+        // The two filters may have no key in common, so the lower bound on the number of keys is 0.
         self.merge(other, 0, Some(self.most_items().min(other.most_items())), |ours, theirs| ours & theirs)
     }
 
@@ -67,8 +67,9 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
     ) -> Result<(), MergeError> {
         self.check_mergeable(other)?;
         self.storage.combine(other.words(), combine);
-        // For an intersection, this is the sum as well. A key passes if it has the same hash as a
-        // key of either filter, and `fpr` needs an upper bound on the number of the filters' keys.
+        // This sum is used for an intersection, too. A key can be a false positive because it has
+        // the same hash as a key of either filter. To bound the probability of this, `fpr` needs an
+        // upper bound on the number of keys in both filters together.
         let offered = self.counts.offered.saturating_add(other.counts.offered);
         let origin = most.map_or(Origin::Merged, |most| Origin::Intersection { excluded: offered.saturating_sub(most) });
         self.counts = Counts { offered, changed, origin };

@@ -23,8 +23,8 @@ macro_rules! head_methods {
             &self.head.hasher
         }
 
-        /// The seed of the hasher. If the hasher does not reveal its seed, this is a fingerprint,
-        /// which is almost certainly different for different hashers.
+        /// The seed of the hasher. If the hasher does not reveal its seed, this is a fingerprint of
+        /// the hasher. Different hashers almost certainly have different fingerprints.
         pub fn seed(&self) -> Seed {
             self.head.hasher.seed()
         }

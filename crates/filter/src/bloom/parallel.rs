@@ -10,12 +10,12 @@ use crate::scheme::Scheme;
 use alloc::vec::Vec;
 use rayon::prelude::*;
 
-/// The number of keys that one thread queries at a time. The number is so large that distributing
-/// the keys costs almost nothing.
+/// The number of keys that one thread queries at a time. With this many keys, distributing them to
+/// the threads costs almost nothing.
 const QUERIED: usize = 64 * BATCH;
 
-/// The number of keys that are hashed while the previous ones are inserted. The number is large
-/// enough to keep every thread busy, and the hashes take 2 MiB.
+/// The number of keys that are hashed while the previous batch of keys is inserted. The number is
+/// large enough to keep every thread busy, and the hashes take 2 MiB.
 const HASHED: usize = 256 * BATCH;
 
 /// Divides the keys into parts, gives each part to the next free thread, and returns the answers in

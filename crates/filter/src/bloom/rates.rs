@@ -27,8 +27,9 @@ impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
     ///   [`Method::Bound`](truebloom_math::Method::Bound).
     ///
     /// The field `upper` also includes the probability that the key has the same hash as an
-    /// inserted key. This probability is at most `offered / 2^128` for 128-bit hashes. In nearly
-    /// empty filters, it is not negligible, and `method` is
+    /// inserted key. This probability is at most `offered / 2^128` for 128-bit hashes. In a nearly
+    /// empty filter, this probability is not negligible compared with the rate. In this case,
+    /// `value` includes the probability, too, and `method` is
     /// [`Method::Bound`](truebloom_math::Method::Bound).
     ///
     /// This method takes a few microseconds. For blocked and partitioned filters, the time is
@@ -47,8 +48,8 @@ impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
         above_hash_floor::<H>(rate, self.offered())
     }
 
-    /// Returns true if the set bits determine the rate. If so, [`fpr`](Self::fpr) is more than an
-    /// upper bound, and a measured rate can be tested against it.
+    /// Returns true if the set bits determine the rate. If so, [`fpr`](Self::fpr) returns the rate
+    /// itself and not only an upper bound, and a measured rate can be tested against it.
     pub fn fill_tells_rate(&self) -> bool {
         matches!(self.storage.fpr(self.scheme()), Ok(Some(_)))
     }
@@ -56,8 +57,8 @@ impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
     /// The number of distinct items that would give the present number of set bits on average. The
     /// formula depends on the scheme:
     /// * For the standard scheme, the estimate is `ln(1 - ones/bits) / (probes ln(1 - 1/bits))`.
-    /// * If every key sets k different bits, the estimate is
-    ///   `ln(1 - ones/bits) / ln(1 - probes/bits)`.
+    /// * For the classic and the partitioned scheme, in which every key sets k different bits, the
+    ///   estimate is `ln(1 - ones/bits) / ln(1 - probes/bits)`.
     /// * For blocked filters and two-hash schemes, no such formula holds, and the method returns
     ///   `None`.
     ///
@@ -109,8 +110,8 @@ pub(super) fn above_hash_floor<H: KeyHasher>(mut rate: Fpr, items: u64) -> Fpr {
     rate
 }
 
-/// The rate computed from the set bits. If the set bits do not determine the rate, it is a bound
-/// that holds for every scheme. For the bits and probes that a filter can have, the law never
+/// The rate computed from the set bits. If the set bits do not determine the rate, the result is a
+/// bound that holds for every scheme. For the bits and probes that a filter can have, the law never
 /// returns an error (a test covers the extremes). If the law did return an error, the bound would
 /// still hold.
 pub(super) fn or_bounded(rate: Result<Option<Fpr>, Error>, fill: impl FnOnce() -> f64, probes: u32) -> Fpr {
@@ -123,15 +124,16 @@ pub(super) fn estimated_items(scheme: &impl Scheme, ones: u64, tells_rate: impl 
     match id.variant() {
         _ if id.block_bits().is_some() => None,
         Some(Variant::Standard) => items_from_ones(scheme.bits(), scheme.probes(), ones),
-        // Keys of these schemes set k different bits. If no number of items would set that many
-        // bits on average, there is no estimate.
+        // With these schemes, every key sets k different bits. If no number of items would set
+        // `ones` bits on average, there is no estimate.
         _ if tells_rate() => items_by_moments(Variant::Classic, scheme.bits(), scheme.probes(), ones).ok().flatten(),
         _ => None,
     }
 }
 
-/// The bounds `1 - k (1 - fill)` and `fill` on the rate. They hold because each position is uniform
-/// over all bits or over its slice, and the smallest fill of a slice is at most the mean fill.
+/// The bounds `1 - k (1 - fill)` and `fill` on the rate. They hold for two reasons. Each position
+/// is uniform over all bits or over its slice, and the fill of the emptiest slice is at most the
+/// mean fill.
 fn bounded(fill: f64, probes: u32) -> Fpr {
     if fill == 0.0 {
         return Fpr::ZERO;

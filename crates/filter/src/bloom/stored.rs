@@ -98,7 +98,7 @@ fn counted<S: Scheme, K: Headed>(
 }
 
 /// Explains why no scheme could be made from a header. Bits and probes are each in range, so either
-/// the header has another scheme, or the scheme does not support this combination.
+/// the header has a scheme other than `S`, or the scheme does not support this combination.
 fn scheme_error(error: BuildError, bits: u64, probes: u32) -> FormatError {
     match error {
         BuildError::Scheme { expected, found } => FormatError::Scheme { expected, found },
@@ -114,7 +114,8 @@ fn scheme_error(error: BuildError, bits: u64, probes: u32) -> FormatError {
 }
 
 impl Counts {
-    /// Reads the counts from a header or a record; `excluded` is used only if its flag is set.
+    /// Reads the counts from a header or a record; `excluded` is used only if the flag of an
+    /// intersection is set.
     pub(crate) fn read(flags: u32, offered: u64, changed: u64, excluded: u64) -> Result<Counts, FormatError> {
         let origin = match flags {
             0 => Origin::Offered,
@@ -132,7 +133,7 @@ impl Counts {
         Ok(Counts { offered, changed, origin })
     }
 
-    /// The flags, and the number of excluded offers of an intersection.
+    /// The flags, and the number of excluded insertions of an intersection.
     pub(crate) fn flags(self) -> (u32, u64) {
         match self.origin {
             Origin::Offered => (0, 0),
@@ -141,8 +142,8 @@ impl Counts {
         }
     }
 
-    /// Checks the number of set bits: every offer that is counted in `changed` set 1 to k bits.
-    /// After a merge nothing is checked, because the counts are only bounds.
+    /// Checks the number of set bits: every insertion that is counted in `changed` has set 1 to k
+    /// bits. After a merge, nothing is checked, because the counts are only bounds.
     pub(crate) fn check_ones(self, probes: u32, ones: u64) -> Result<(), FormatError> {
         if self.is_merged() {
             return Ok(());
@@ -229,7 +230,8 @@ impl<S: Scheme, B: AsRef<[u8]> + Send + Sync> FilterOf<S, PortableHasher, View<B
         let FilterOf { head: Inline(head), storage, counts } = self;
         let storage: S::Storage<Checked<B>> = Storage::from_words(&head.scheme, storage.into_words())?;
         let origin = if counts.origin == Origin::Offered { Origin::Merged } else { counts.origin };
-        // The bits of an intersection may be set by chance, so they prove no keys.
+        // The bits of an intersection may be set by chance, so their number gives no lower bound on
+        // the number of keys.
         let by_bits = if counts.excluded().is_some() { 0 } else { storage.ones().div_ceil(head.scheme.probes().into()) };
         let counts = Counts { offered: u64::MAX, changed: counts.changed.max(by_bits), origin };
         Ok(FilterOf { head: Inline(head), storage, counts })

@@ -19,7 +19,7 @@ const UNFINISHED: u32 = 1 << 6;
 pub(crate) const MERGED: u32 = 1;
 
 /// The flag of an intersection, which is set together with [`MERGED`]. A field after the layout's
-/// parameters then stores how many offers certainly do not belong to the intersection's items.
+/// parameters then stores how many insertions certainly do not belong to the intersection's items.
 pub(crate) const INTERSECTION: u32 = 32;
 
 /// Where each field starts; docs/FORMAT.md explains the fields.
@@ -209,7 +209,7 @@ impl Fields {
     pub(crate) fn rate(&self) -> Result<Option<Rate>, FormatError> {
         let (numerator, divisor) = (self.u64(at::RATE_NUMERATOR), self.u64(at::RATE_DIVISOR));
         let exponent = i32::from_le_bytes(self.get(at::RATE_EXPONENT));
-        // Only these bytes mean that there is no rate, so that equal filters have equal bytes.
+        // A filter without a rate always has these bytes, so that equal filters have equal bytes.
         if (numerator, exponent, divisor) == (0, 0, 0) {
             return Ok(None);
         }
@@ -261,13 +261,14 @@ impl Fields {
 }
 
 fn check_magic(start: &[u8]) -> Result<(), FormatError> {
-    // A shorter file may be truncated, so its missing bytes count as correct here.
+    // A file that is shorter than the magic may be truncated, so its missing bytes count as correct
+    // here.
     let filled: [u8; 8] = core::array::from_fn(|i| start.get(i).copied().unwrap_or(MAGIC[i]));
     if filled == MAGIC {
         return Ok(());
     }
     // A transfer in text mode changes line ends or clears the highest bit of a byte, but keeps the
-    // three letters.
+    // three letters of the magic.
     let letters_stand = filled[1..4] == MAGIC[1..4] && (filled[0] | 0x80) == MAGIC[0];
     let found = start[..start.len().min(MAGIC.len())].to_vec();
     Err(if letters_stand { FormatError::TextMode { found } } else { FormatError::NotAFilter { found } })

@@ -101,7 +101,7 @@ impl FileHeader {
         self.fields.seed()
     }
 
-    /// The number of keys offered, repeats included. For sketches, this is the sum of all counts.
+    /// The number of insertions, repeats included. For sketches, this is the sum of all counts.
     #[must_use]
     pub fn offered(&self) -> u64 {
         self.fields.u64(at::OFFERED)
@@ -141,7 +141,8 @@ impl FormatError {
     }
 }
 
-/// The range of bytes that a field takes in the header, given the field's name in errors.
+/// The range of bytes that a field takes in the header. `field` is the name that errors use for the
+/// field.
 fn named(field: &str, header: &[u8]) -> Option<Range<usize>> {
     Some(match field {
         "kind" => at::KIND..at::SCHEME,
@@ -150,7 +151,7 @@ fn named(field: &str, header: &[u8]) -> Option<Range<usize>> {
         "flags" => at::FLAGS..at::PROBES,
         "probes" => at::PROBES..at::BITS,
         "bits" => at::BITS..at::SEED,
-        // Layouts that need a multiple of some number of bits report this field.
+        // Layouts whose number of bits must be a multiple of some number report this field.
         field if field.starts_with("bits modulo ") => at::BITS..at::SEED,
         "changed" => at::CHANGED..at::CAPACITY,
         "excluded offers" => {

@@ -52,8 +52,9 @@ macro_rules! writes_files {
                 $crate::format::encoded_bytes(self)
             }
 
-            /// Writes the value to a file. An existing file is replaced. The new file gets its
-            /// owner, group and permissions as far as the system allows: see [`file`](crate::file).
+            /// Writes the value to a file. An existing file is replaced. The new file gets the
+            /// owner, the group and the permissions of the old file, as far as the system allows:
+            /// see [`file`](crate::file).
             ///
             /// A reader of the path sees either the whole old file or the whole new file, even
             /// after a power cut. The bytes are written to a temporary file in the same folder and
@@ -166,8 +167,9 @@ macro_rules! views_files {
             ///
             /// The header and its checksum are verified. Nothing else is read. Values that are
             /// computed from the bits, such as the filter's present rate, are available only after
-            /// `verify_bytes`. The bytes may be damaged or malicious: only the answers of the view
-            /// can then be wrong. The same is true if the bytes change while the view exists.
+            /// `verify_bytes`. If the bytes are damaged or malicious, the answers of the view can
+            /// be wrong, but nothing else can go wrong. The same is true if the bytes change while
+            /// the view exists.
             ///
             /// # Errors
             /// Returns an error if the bytes are not a file of this type, or are

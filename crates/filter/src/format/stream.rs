@@ -11,12 +11,12 @@ use std::io::{self, Read};
 use xxhash_rust::xxh3::Xxh3Default;
 
 /// While a stream of unknown length is read, the memory for words grows in steps of this size. So
-/// if the header states a length that is too large, the memory exceeds the stream by at most one
-/// step.
+/// if the header states a length that is too large, the memory exceeds the length of the stream by
+/// at most one step.
 const GROWTH_BYTES: u64 = 8 << 20;
 
-/// Reads a value from a stream. If the length of the stream is not known, it is not read beyond the
-/// value.
+/// Reads a value from a stream. If the length of the stream is not known, the stream is not read
+/// beyond the value.
 pub(crate) fn read_from<T: Stored>(mut reader: impl Read, length: Option<u64>) -> Result<T, ReadError> {
     let mut start = [0; HEADER_BYTES];
     let filled = read_up_to(&mut reader, &mut start[..PREFIX_BYTES])?;

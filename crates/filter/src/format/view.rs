@@ -12,7 +12,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 /// A value that can be queried in bytes that another owner holds.
 pub(crate) trait Viewed<B>: Stored {
-    /// The type of a value whose words `B` holds.
+    /// The type of a value whose words are in bytes of type `B`.
     type View;
 
     /// Makes a view from a header and the bytes of the file, without reading the payload. The

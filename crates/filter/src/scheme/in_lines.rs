@@ -20,7 +20,7 @@ use truebloom_math::{BLOCK_PROBES, Law, law};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InLines {
     pub(crate) law: law::Blocked,
-    /// How the line is drawn: below the number of lines.
+    /// Draws the key's line, as a number below the number of lines.
     draws: Below,
     probes: u32,
 }
@@ -92,7 +92,7 @@ impl InLines {
     }
 
     /// The key's line, and the first word that gives its positions. The result is the same as from
-    /// [`line`](Self::line), but without a stream if both words are halves of the hash.
+    /// [`line`](Self::line), but no stream is made if both words are halves of the hash.
     #[inline(always)]
     pub(crate) fn line_and_word(&self, hash: KeyHash) -> (u64, u64) {
         let (line, rest) = digit(hash.h1, self.lines());
@@ -105,8 +105,8 @@ impl InLines {
         (line, words.next())
     }
 
-    /// Whether all positions of a key are set in its line. Returns false if the line is beyond the
-    /// end, but no key has such a line.
+    /// Whether all positions of a key are set in its line. No key has a line beyond the end. For
+    /// such a line, the result would be false.
     #[inline(always)]
     pub(crate) fn contains<W: Word>(&self, level: Level, lines: &[Line<W>], hash: KeyHash) -> bool {
         let (line, word) = self.line_and_word(hash);
@@ -143,7 +143,7 @@ impl InLines {
     }
 
     /// Sets the positions of a key in its line; returns true if at least one of these bits was 0.
-    /// Changes nothing if the line is beyond the end, but no key has such a line.
+    /// No key has a line beyond the end. For such a line, nothing would change.
     #[inline(always)]
     pub(crate) fn set<W: Word>(&self, level: Level, lines: &mut [Line<W>], hash: KeyHash) -> bool {
         let (line, word) = self.line_and_word(hash);

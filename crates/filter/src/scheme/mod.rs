@@ -198,8 +198,8 @@ pub trait Scheme: Placed + Clone + PartialEq + fmt::Debug + Send + Sync {
 }
 
 /// How many positions are looked up before the first branch. A branch after each position would be
-/// mispredicted every other time. Up to two unnecessary accesses cost less, because they overlap
-/// with each other and with the accesses of the next key.
+/// mispredicted every other time. Up to two unnecessary accesses cost less than such a branch,
+/// because they overlap with each other and with the accesses of the next key.
 const TOGETHER: usize = 3;
 
 /// Checks that the number of probes is allowed by the file format.

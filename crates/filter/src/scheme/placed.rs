@@ -12,7 +12,7 @@ use truebloom_math::{Error, Fpr};
 
 /// The layout of a scheme: where its positions are in memory. The trait is in a private module, so
 /// that no other crate can define a scheme. If a filter used other positions than those of its
-/// scheme, its file would lose keys.
+/// scheme, keys could not be found again after its file was opened.
 pub trait Placed: Sized + 'static {
     /// The kind of file in which such a filter is saved.
     const KIND: FileKind;
@@ -21,8 +21,8 @@ pub trait Placed: Sized + 'static {
     /// The implementation of batches.
     type Batches: Batches<Self>;
 
-    /// Calls `ask` with the words of the key's first probes, at most `probes` of them, so that they
-    /// can be prefetched.
+    /// Calls `ask` with the indices of the words that hold the key's first probes, so that they can
+    /// be prefetched. At most `probes` indices are passed.
     fn for_each_ahead(&self, hash: KeyHash, probes: usize, ask: impl FnMut(u64));
 
     /// Whether all bits of the key are set in these words, which other threads may change at the
@@ -135,7 +135,7 @@ pub trait Batches<S: Placed> {
     fn new(scheme: &S) -> Self;
 
     /// Up to this number of keys, it is faster to process them by single calls, because starting a
-    /// batch takes time: as long as 4 to 512 keys. The limit is `usize::MAX` if a batch is never
+    /// batch takes as much time as 4 to 512 keys. The limit is `usize::MAX` if a batch is never
     /// faster. `bench/src/begin` measures the limits.
     fn few(scheme: &S, doing: Doing) -> usize;
 

@@ -116,7 +116,7 @@ impl Standard {
     }
 
     /// The number of positions per word if a key has at least two full words, and 0 otherwise. The
-    /// number selects code with loops of this fixed length. Otherwise 0.
+    /// number selects code with loops of this fixed length.
     #[inline(always)]
     fn fixed(&self) -> u32 {
         if self.draws.probes < 2 * self.draws.a_word { 0 } else { self.draws.a_word }
@@ -126,8 +126,8 @@ impl Standard {
     ///
     /// All positions from the two halves of the hash are looked up before the first branch. A
     /// branch after each position would be mispredicted every other time, which costs more than the
-    /// unnecessary accesses. If these positions are set, the other ones usually are, too, so those
-    /// are looked up without a branch.
+    /// unnecessary accesses. If all of them are set, the remaining positions usually are set, too,
+    /// so the remaining positions are looked up without a branch.
     ///
     /// The remainder after the last digit shows, at no extra cost, whether a word must be skipped.
     /// A key with such a word is looked up again, one position after the other, with the right
@@ -154,8 +154,7 @@ impl Standard {
         if skips { self.all_in_order(hash, has) } else { all }
     }
 
-    /// Looks up the first `digits` positions of a word. If `A` is not 0, it is the number of
-    /// positions.
+    /// Looks up the first `digits` positions of a word. `A` is 0, or the same number as `digits`.
     #[inline(always)]
     fn look<const A: u32>(&self, word: u64, digits: u32, has: impl Fn(u64) -> bool) -> Looked {
         let (mut all, mut rest) = (true, word);
@@ -201,8 +200,8 @@ impl Standard {
         }
     }
 
-    /// Calls `take` with the first `digits` positions of a word. If `A` is not 0, it is the number
-    /// of positions. If the word must be skipped, `take` is not called, and the result is true.
+    /// Calls `take` with the first `digits` positions of a word. `A` is 0, or the same number as
+    /// `digits`. If the word must be skipped, `take` is not called, and the result is true.
     #[inline(always)]
     fn give<const A: u32>(&self, word: u64, digits: u32, take: &mut impl FnMut(u64)) -> bool {
         let (skips, mut rest) = (self.draws.tuples.skips(word), word);
@@ -228,8 +227,8 @@ impl Standard {
         self.positions(hash).for_each(take);
     }
 
-    /// The index of this probe's word in the stream, if the probe is the first one from its word.
-    /// The index is right only if no word is skipped.
+    /// The index in the stream of the word that gives this probe's position, if this position is
+    /// the first one from that word. The index is right only if no word is skipped.
     #[inline(always)]
     pub(crate) fn new_word(&self, probe: u32) -> Option<u64> {
         (probe.is_multiple_of(self.draws.a_word)).then(|| u64::from(probe / self.draws.a_word))
@@ -282,7 +281,7 @@ mod tests {
     use core::cell::RefCell;
     use truebloom_math::mix;
 
-    /// With a threshold of 2^64 - 1, nearly every word would be skipped, so the limit must end the
+    /// With a threshold of 2^64 - 1, nearly every word would be skipped, so only the limit ends the
     /// loop: 64 words are skipped, and the 65th is used.
     #[test]
     fn the_word_after_64_skipped_ones_is_taken_as_it_is() {

@@ -26,8 +26,8 @@ impl Below {
     #[inline(always)]
     pub(crate) fn draw(&self, words: &mut WordStream) -> u64 {
         let (mut number, rest) = digit(words.next(), self.bound);
-        // This is Lemire's rejection: every number results from equally many of the words that are
-        // not skipped.
+        // This is Lemire's rejection method. Among the words that are not skipped, equally many
+        // give each number.
         if self.skips_after(rest) {
             (number, *words) = self.draw_after_skip(*words);
         }

@@ -6,10 +6,10 @@ use crate::backing::Counted;
 use truebloom_math::{Error, Growth, Law, Variant, distinct, law};
 
 impl Verification {
-    /// Examines a filter that grows. The number of set bits in each layer is compared with its law,
-    /// at the layer's share of [`ALPHA`]. The filter is planned for any number of keys, so its own
-    /// rate is compared with the requested rate. Only a merge can raise its own rate above the
-    /// requested rate.
+    /// Examines a filter that grows. The number of set bits in each layer is compared with its law.
+    /// The test of a layer gets a share of [`ALPHA`] as its error probability. The filter is
+    /// planned for any number of keys, so its own rate is compared with the requested rate. Only a
+    /// merge can raise its own rate above the requested rate.
     pub(crate) fn of_layers<K: Counted>(filter: &ScalableFilter<K>) -> Result<Verification, Error> {
         truebloom_math::as_one_call(|| {
             let (own, bound, asked) = (filter.fpr(), filter.bound(), filter.growth().rate());
@@ -69,7 +69,7 @@ fn layers_verdict<K: Counted>(filter: &ScalableFilter<K>) -> Result<FillVerdict,
         if let Some(fill) = law.fill(before)? {
             too_few = too_few.min(fill.at_most(most_before) / share);
         }
-        // The law also counts new keys that passed by chance, although they set no bit.
+        // `met` also counts new keys that were false positives. They set no bit.
         let met = distinct::most(Variant::Standard, layer.bits(), layer.probes(), inserted, ALPHA / 4.0 * share);
         if let Some(fill) = met.map(|met| law.fill(met)).transpose()?.flatten() {
             too_many = too_many.min(fill.at_least(least) / share);

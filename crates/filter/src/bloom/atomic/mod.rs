@@ -49,13 +49,13 @@ use truebloom_math::{Plan, Rate};
 /// ```
 pub struct AtomicFilterOf<S: Scheme, H: KeyHasher = PortableHasher> {
     bits: AtomicBits,
-    /// The number of keys offered.
+    /// The number of insertions, repeats included.
     offered: Tally,
     #[cfg(feature = "std")]
     claims: claim::Claims,
     head: Inline<Head<S, H>>,
-    /// The number of offers that do not count towards the filter's keys, if the filter comes from
-    /// an intersection.
+    /// For a filter that comes from an intersection, the number of insertions that certainly do not
+    /// belong to its keys: see [`Origin::Intersection`].
     excluded: Option<u64>,
 }
 
@@ -198,7 +198,8 @@ fn filter_of<S: Scheme, H: KeyHasher>(
 ) -> FilterOf<S, H> {
     let ones = count_ones(&words);
     let storage: S::Storage<Owned> = Storage::with_known((words, ones));
-    // The bits of an intersection may be set by chance, so they prove no keys.
+    // The bits of an intersection may be set by chance, so their number gives no lower bound on the
+    // number of keys.
     let changed = if excluded.is_some() { 0 } else { ones.div_ceil(head.scheme.probes().into()) };
     let origin = excluded.map_or(Origin::Merged, |excluded| Origin::Intersection { excluded });
     FilterOf { head, storage, counts: Counts { offered: offered.max(changed), changed, origin } }

@@ -18,8 +18,9 @@ const BLOCK: usize = 1 << 12;
 const AROUND: f64 = 8.0 * (4 + 4 + 8) as f64;
 
 /// Probabilities are in units of 2^-31, the finest unit that states of 64 bits and words of 32 bits
-/// allow. Every byte value has a probability of at least one unit. With a coarser unit, sparse
-/// bits, like those of differences, would therefore take much more than their entropy.
+/// allow. Every byte value has a probability of at least one unit. With a coarser unit, this lowest
+/// probability would be too high for sparse bits, such as those of differences, and their code
+/// would be much longer than their entropy.
 const SCALE: u32 = 31;
 
 /// The lowest state of the coder; every section begins and ends with it. The coder reads and writes
@@ -30,7 +31,7 @@ const LOWEST: u64 = 1 << 32;
 const BYTES_OF: [u64; 9] = [1, 8, 28, 56, 70, 56, 28, 8, 1];
 
 /// The byte values, ordered by their number of set bits and then by value; and the rank of each
-/// value among those with the same number of set bits.
+/// value among the values with the same number of set bits.
 const ORDER: ([u8; 256], [u8; 256]) = {
     let (mut sorted, mut place, mut at, mut ones) = ([0; 256], [0; 256], 0, 0);
     while ones <= 8 {
@@ -87,8 +88,8 @@ fn ones_of(bytes: &[u8]) -> u64 {
     whole + rest.iter().map(|byte| u64::from(byte.count_ones())).sum::<u64>()
 }
 
-/// The next section: as many blocks as are cheaper to code together than separately. The share of
-/// set bits differs between layers, and may differ within a layer.
+/// The next section: as many blocks as take fewer bits if they are coded together than if they are
+/// coded separately. The share of set bits differs between layers, and may differ within a layer.
 fn next_section(bytes: &[u8]) -> (&[u8], u64) {
     let (mut length, mut ones) = (0, 0);
     for block in bytes.chunks(BLOCK).take(SECTION / BLOCK) {

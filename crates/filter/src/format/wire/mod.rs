@@ -3,8 +3,9 @@
 //!
 //! The fill of a filter is the share of its bits that are set. The set bits are at random places,
 //! so the entropy of m bits is about `m H(fill)`, where H is the binary entropy. The compressed
-//! file is longer than this entropy by at most about 0.1%, plus about 130 bytes. However, it is
-//! never shorter than the original file divided by [`MOST_EXPANSION`].
+//! file is longer than this entropy by at most about 0.1%, plus about 130 bytes. However, the
+//! compressed file is never shorter than the length of the original file divided by
+//! [`MOST_EXPANSION`].
 //!
 //! Compression saves nothing if the filter is half full. At a fill of 1%, it saves about 92%. For
 //! the same rate, a sparse filter takes more memory than a half-full filter, but its compressed
@@ -59,7 +60,7 @@ pub fn is_coded(start: &[u8]) -> bool {
 
 /// Compresses the bytes of a file of any kind. If `file` is already compressed, it is expanded and
 /// compressed again. The memory needed is a small multiple of the length of the result. If `file`
-/// is already compressed, the expanded length is needed, too.
+/// is already compressed, the expanded file takes memory, too.
 ///
 /// # Errors
 /// Returns an error if the bytes are not exactly one file, or if the header is damaged. If `file`

@@ -1,7 +1,8 @@
 //! Schemes 4 to 9, which derive all positions from two hashes.
 //!
-//! See Kirsch and Mitzenmacher, "Less hashing, same performance". These schemes are for comparison,
-//! and for filters whose plan accounts for the lowest possible rate. A plan uses them only on
+//! See Kirsch and Mitzenmacher, "Less hashing, same performance". With these schemes, the rate of a
+//! filter cannot fall below a limit that depends on the size of the filter. The schemes are for
+//! comparison, and for filters whose plan accounts for this limit. A plan uses them only on
 //! request.
 
 mod cube;
