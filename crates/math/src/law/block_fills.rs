@@ -15,8 +15,8 @@ impl Blocked {
     /// because the number of set bits of a split block does not determine its rate.
     ///
     /// The result is exact, because a query chooses each block with the same probability. All
-    /// rounding is outward, so the bracket is proven. Its relative width is below 1e-12. This takes
-    /// a few hundred microseconds.
+    /// rounding is outward, so the bracket is proven. Its relative width is below 1e-12. The
+    /// computation takes a few hundred microseconds.
     ///
     /// # Errors
     /// Fails if the length of `blocks_with` is not `block_bits + 1`, or if the counts do not add up
@@ -39,8 +39,9 @@ impl Blocked {
         let (mut lower, mut upper) = (0.0f64, 0.0f64);
         for (ones, count) in blocks_with.iter().enumerate().filter(|(_, count)| **count > 0) {
             let Some(fpr) = law.fpr_at_fill(&[ones as u64])? else { return Ok(None) };
-            // Counts up to 2^53 are exact in f64. MAX_BITS allows no more blocks of 512 bits than
-            // that. Larger counts, of smaller blocks, are rounded outwards.
+            // Counts up to 2^53 are exact in f64. With blocks of 512 bits, MAX_BITS allows no
+            // larger counts. With smaller blocks, larger counts are possible, and are rounded
+            // outwards.
             let count = *count as f64;
             lower = (lower + (count.next_down() * fpr.lower).next_down().max(0.0)).next_down().max(0.0);
             upper = (upper + (count.next_up() * fpr.upper).next_up()).next_up();

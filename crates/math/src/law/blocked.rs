@@ -37,7 +37,8 @@ pub enum InBlock {
 /// The rate `f(L)` is an alternating sum of multiples of powers `a_j^L`, for `j = 0..k`. Here `a_j`
 /// is the probability that an item of the block leaves `j` given bits of the block empty. With B
 /// blocks and n items, `E[a^L] = (1 - (1 - a)/B)^n`. So `E[f(L)]` is a sum of k + 1 terms, without
-/// a sum over `L`. It is computed in integer arithmetic, and all rounding errors are counted.
+/// a sum over `L`. It is computed in integer arithmetic, and the bracket includes all rounding
+/// errors.
 ///
 /// The total number of set bits does not determine the rate, so [`fpr_at_fill`](Law::fpr_at_fill)
 /// returns `None`. In general, the total is also not distributed as a sum of independent Bernoulli

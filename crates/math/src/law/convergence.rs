@@ -1,7 +1,7 @@
-//! Bounds and asymptotics for schemes that derive all positions of a key from two hashes. As such a
-//! filter grows, its rate approaches the rate of a filter with independent positions. The functions
-//! of this module say how fast. They also bound the difference between the rate of one filter and
-//! the mean rate.
+//! Bounds and asymptotics for schemes that derive all positions of a key from two hashes. As a
+//! filter with such a scheme grows, its rate approaches the rate of a filter with independent
+//! positions. The functions of this module say how fast. They also bound the difference between the
+//! rate of one filter and the mean rate.
 //!
 //! The theorems, lemmas, sections and figures are those of Kirsch and Mitzenmacher, *Building a
 //! Better Bloom Filter*, sections 4 to 7. Errata K1 to K18 in `docs/ERRATA.md` correct the theorems
@@ -21,12 +21,12 @@ use crate::law::Double;
 pub use crate::law::double::odd_step_constant;
 use crate::{Law, binomial};
 
-/// The prime `2^61 - 1`. As a number of bits, it gives the limit for large primes (see
-/// [`Double::constant`]).
+/// The prime `2^61 - 1`. A filter with this number of bits stands for the limit of large primes
+/// (see [`Double::constant`]).
 pub const LARGE_PRIME: u64 = (1 << 61) - 1;
 
-/// The number `2^61`. As a number of bits, it gives the limit for large powers of two (see
-/// [`Double::constant`]).
+/// The number `2^61`. A filter with this number of bits stands for the limit of large powers of two
+/// (see [`Double::constant`]).
 pub const LARGE_POWER_OF_TWO: u64 = 1 << 61;
 
 /// A number of query positions, and the number of hash pairs that hit exactly this many of them.
@@ -68,8 +68,8 @@ impl Load {
 
 /// Returns the coefficient of 1/n for a scheme. Three arguments describe the scheme. `fewer` lists
 /// the queries with fewer than k positions, as `(positions, number of such queries among m)`.
-/// `lost` is the number of positions that items lose, the sum of `k - positions` over all h2.
-/// `several` lists the pairs of hashes that hit several positions of a query.
+/// `lost` is the sum, over all h2, of k minus the number of different positions. `several` lists
+/// the pairs of hashes that hit several positions of a query.
 ///
 /// ```text
 /// const = (1/c) sum (q^r - q^k)
@@ -113,7 +113,7 @@ pub fn partition_constant(bits_per_item: f64, probes: u32) -> f64 {
 
 /// Returns the coefficient of 1/n in the rate of the partition scheme, for any number of bits per
 /// slice. The number of bits per slice matters only through its divisors r that are smaller than k.
-/// For k = 1, the only such divisor is r = 1.
+/// For k = 1, only r = 1 matters.
 ///
 /// Let b be the second hash of an item minus the second hash of the query, modulo `slice_bits`. Let
 /// r be the order of b: the smallest positive number for which `slice_bits` divides `r b`. The k
@@ -128,7 +128,7 @@ pub fn partition_constant(bits_per_item: f64, probes: u32) -> f64 {
 /// ```
 ///
 /// If the number of bits per slice is a large prime, only the divisor 1 matters. Then
-/// [`partition_constant`] gives the same result. This takes `k^2` steps.
+/// [`partition_constant`] gives the same result. The computation takes `k^2` steps.
 ///
 /// ```
 /// use truebloom_math::convergence::{partition_constant, slices_constant};
@@ -228,9 +228,10 @@ pub struct Conditions {
 /// random offsets.
 ///
 /// The numbers cannot be used to compare schemes. For example, the offsets `i^2` and `i^3` have the
-/// same numbers, but different overlaps. With squares, the positions of an item can be those of the
-/// query shifted by one probe, so nearly all are shared. With cubes, an item whose hashes differ
-/// from those of the query shares only a few positions (erratum K16).
+/// same numbers, but items and queries share positions in different ways. With squares, the
+/// positions of an item can be those of the query shifted by one probe, so nearly all are shared.
+/// With cubes, an item whose hashes differ from those of the query shares only a few positions
+/// (erratum K16).
 #[must_use]
 pub fn conditions(law: &Double, items: u64) -> Conditions {
     let (hits, shared, lost, pairs) = law.collision_counts();

@@ -97,8 +97,8 @@ pub(crate) struct Mean(pub(crate) Inclusion);
 struct Variance(Inclusion);
 
 impl Variance {
-    /// Whether the variance is zero. With a single throw, or if an item sets all bits, the number
-    /// of set bits is certain.
+    /// Whether the variance is zero. The number of set bits is certain after a single throw (one
+    /// probe, or one item with distinct positions). It is also certain if an item sets all bits.
     fn is_zero(&self) -> bool {
         let law = &self.0;
         match law.placement {
@@ -147,8 +147,8 @@ impl Enclose for Variance {
         Product::new(limbs).square(&mut square);
         fixed::scale(&mut second, self.0.bits - 1, &whole);
         fixed::scale(&mut first, 1, &whole);
-        // Each of the two terms loses at most one more unit. The square is wrong by at most twice
-        // the error of its root.
+        // Scaling each of the two terms loses at most one more unit. The square is wrong by at most
+        // twice the error of its root.
         let error = self.0.empty_error() + 1;
         let mut sum = first;
         sum.push(0);

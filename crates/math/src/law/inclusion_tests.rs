@@ -1,6 +1,6 @@
 //! Tests that brackets are right and not too wide. The brackets are computed with so few digits
-//! that rounding errors matter. The true value must be inside the bracket, but would be outside if
-//! the bracket were a tenth as wide.
+//! that rounding errors matter. The true value must be inside every bracket. For some cases, it
+//! would be outside if the bracket were a tenth as wide.
 
 use super::{InBlock, Inclusion, Items, Query, When};
 use crate::exact::dyadic::Dyadic;
@@ -57,8 +57,8 @@ fn coefficients(law: &Inclusion) -> Vec<BigRational> {
     c[0] = BigRational::one();
     for _ in 0..k {
         for j in (1..=k).rev() {
-            // A draw adds a new position to a set of j - 1 with probability (m - j + 1) / m.
-            // Distinct queries never repeat a position.
+            // A draw adds a new position to a set of j - 1 positions with probability (m - j + 1) /
+            // m. Distinct queries never repeat a position.
             let (stay, join) = match law.query {
                 Query::Distinct => (BigRational::one(), BigRational::one()),
                 Query::Independent => {

@@ -71,7 +71,7 @@ impl Layer {
     /// In two cases, only the upper bound is guaranteed:
     ///
     /// - Several threads filled the layer. Every insertion in progress reserves `probes` bits but
-    ///   may set fewer, so the layer may be closed early.
+    ///   can set fewer, so the layer can be closed early.
     /// - The filter was merged. A layer that was still open can be among the layers of the result.
     ///
     /// # Errors
@@ -87,13 +87,14 @@ impl Layer {
 /// A new key passes the filter if it passes at least one layer. If layer i has `m_i` bits, `ones_i`
 /// of them set, and `k_i` probes, the rate is `1 - prod (1 - (ones_i / m_i)^k_i)`.
 ///
-/// A merged filter may have several layers with the same layer number. In such layers, the
-/// positions of a key depend on each other. The probability that a new key passes at least one of
-/// them is then only bounded. It is at least the largest of their rates, and at most the sum of
-/// their rates.
+/// A merged filter can have several layers with the same layer number. In such layers, the
+/// positions of a key depend on each other. Only bounds are then known on the probability that a
+/// new key passes at least one of these layers. The probability is at least the largest of their
+/// rates, and at most the sum of their rates.
 ///
-/// It is random how many items fill a layer. So for a given number of items, the rate is only
-/// bounded. For given numbers of set bits, the rate is exact if all layer numbers differ.
+/// The number of items that fill a layer is random. So for a given number of items, only bounds on
+/// the rate are known. For given numbers of set bits, the rate is exact if all layer numbers
+/// differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layered {
     layers: Vec<Layer>,

@@ -1,4 +1,4 @@
-//! The probability that each of several independent filters has all positions of a query set.
+//! The probability that all positions of a query are set in each of several independent filters.
 //!
 //! Let the query have `d` distinct positions. In one filter, these positions are all set with
 //! probability
@@ -8,12 +8,13 @@
 //! ```
 //!
 //! where `g_l` is the probability that `l` given bits are empty ([`Inclusion::for_each_empty`]).
-//! The filters are independent, so the probability is `sum_d P(D = d) prod_i L_d(i)`, where D is
-//! the number of distinct positions. All terms of this sum are positive. The sum is the rate of an
-//! intersection of filters of disjoint sets (Burns, theorem 13, gives the law of its bits). With
-//! one filter and `2k` draws, the sum is the second moment of the rate of a standard filter. With
-//! one filter and two sets of `k` positions, it is the second moment of the rate of a classic
-//! filter. With `d` fixed positions, it gives the ends of Burns' theorem 15.
+//! The filters are independent, so the probability that the positions are set in all filters is
+//! `sum_d P(D = d) prod_i L_d(i)`, where D is the number of distinct positions. All terms of this
+//! sum are positive. The sum is the rate of an intersection of filters of disjoint sets (Burns,
+//! theorem 13, gives the law of its bits). With one filter and `2k` draws, the sum is the second
+//! moment of the rate of a standard filter. With one filter and two sets of `k` positions, it is
+//! the second moment of the rate of a classic filter. With `d` fixed positions, it gives the ends
+//! of Burns' theorem 15.
 //!
 //! Errors are counted in units of the last place, as in [`super::inclusion`]. The differences are
 //! computed exactly, but each step doubles the errors of its terms. So the errors of the d-th
@@ -39,9 +40,9 @@ pub(crate) enum Positions {
     TwoSets(u32),
 }
 
-/// The probability that each of the filters has all positions of a query set. The caller must check
-/// the parameters: there is at least one filter, each has at least one item, and all have the same
-/// number of bits.
+/// The probability that all positions of a query are set in each of the filters. The caller must
+/// check the parameters: there is at least one filter, each has at least one item, and all have the
+/// same number of bits.
 #[derive(Clone, Debug)]
 pub(crate) struct Mixture {
     pub(crate) positions: Positions,
@@ -85,7 +86,7 @@ impl Mixture {
     /// words.
     fn all_set(&self, filter: &Inclusion, limbs: usize) -> Vec<Vec<u64>> {
         let most = self.most();
-        // One more word is for the whole part of g_0 = 1. Negative numbers wrap around, with which
+        // The extra word holds the whole part of g_0 = 1. Negative numbers wrap around, and
         // subtraction still works.
         let mut table = vec![vec![0; limbs + 1]; most as usize + 1];
         table[0][limbs] = 1;
@@ -99,7 +100,7 @@ impl Mixture {
             let mut value = table[0][..limbs].to_vec();
             match table[0][limbs] {
                 0 => {}
-                // By rounding, the value is 1 or above, or below 0.
+                // Because of rounding errors, the value is at least 1, or below 0.
                 1 => value.fill(u64::MAX),
                 _ => value.fill(0),
             }
@@ -137,8 +138,8 @@ impl Mixture {
                 }
             }
             Positions::TwoSets(k) => {
-                // x is the number of positions of the second set that are not in the first, after t
-                // of its draws without replacement.
+                // The positions of the second set are drawn without replacement. After t draws, x
+                // of them are not in the first set.
                 let k = u64::from(k);
                 weights[0].fill(u64::MAX);
                 for t in 0..k {

@@ -118,10 +118,10 @@ pub struct SetSizes<T> {
 /// other values are computed from these three.
 ///
 /// A value is `None` if it depends on a filter that is full. The Jaccard similarity of two empty
-/// sets is 1. Random errors can make an estimate negative, or larger than that of a set that
-/// contains it. Such an estimate is replaced by the nearest possible value. The estimates are not
-/// corrected for bias. [`intervals`] computes confidence intervals of the same sizes. For
-/// partitioned filters, the slices must be equal.
+/// sets is 1. Random errors can make the estimated size of a set negative, or larger than the
+/// estimated size of a superset. Such an estimate is replaced by the nearest possible value. The
+/// estimates are not corrected for bias. [`intervals`] computes confidence intervals for these
+/// sizes. In partitioned filters, all slices must have the same number of bits.
 ///
 /// # Errors
 /// Fails if a parameter is out of range, or if the three counts of set bits contradict each other.
@@ -224,7 +224,7 @@ pub struct Bounds {
 #[must_use]
 pub fn intervals(a: Interval, b: Interval, union: Interval) -> Option<SetSizes<Bounds>> {
     let mut ends = [a, b, union].map(|interval| (u128::from(interval.lower), interval.upper.map_or(u128::MAX >> 2, u128::from)));
-    // Every round is valid. The third changes nothing more.
+    // Every round is valid. More than three rounds would change nothing.
     for _ in 0..3 {
         let [a, b, u] = ends;
         let narrowed = |own: (u128, u128), other: (u128, u128)| (own.0.max(u.0.saturating_sub(other.1)), own.1.min(u.1));
@@ -235,7 +235,7 @@ pub fn intervals(a: Interval, b: Interval, union: Interval) -> Option<SetSizes<B
     }
     let [(al, au), (bl, bu), (ul, uu)] = ends;
     let unbounded = u128::MAX >> 3;
-    // Rounds outward, because a conversion may round by half a unit in the last place.
+    // Rounds outward, because a conversion can round by half a unit in the last place.
     let low = |x: u128| if x > 1 << 53 { (x as f64).next_down() } else { x as f64 };
     let high = |x: u128| match x {
         _ if x >= unbounded => f64::INFINITY,
@@ -244,8 +244,7 @@ pub fn intervals(a: Interval, b: Interval, union: Interval) -> Option<SetSizes<B
     };
     let range = |lower: u128, upper: u128| Bounds { lower: low(lower), upper: high(upper) };
     let both = range((al + bl).saturating_sub(uu), au.min(bu).min((au + bu).saturating_sub(ul)));
-    // (a + b) / u - 1 rises with a and b, and falls with u. It is never above min(a, b) / max(a,
-    // b).
+    // (a + b) / u - 1 rises with a and b, and falls with u. It is at most min(a, b) / max(a, b).
     let similarity = |top: f64, bottom: f64| (top / bottom - 1.0).clamp(0.0, 1.0);
     let jaccard = Bounds {
         lower: if uu == 0 { 1.0 } else { (similarity(low(al + bl), high(uu)) - 1e-15).max(0.0) },

@@ -1,5 +1,5 @@
 //! The rate of the partitioned filter: a product over slices, computed in fixed-point arithmetic
-//! with counted rounding errors.
+//! with a bound on the rounding errors.
 
 use super::inclusion::{MAX_DIGITS, MAX_WORK};
 use crate::exact::enclosure::{Enclose, Enclosure};
@@ -21,7 +21,7 @@ pub(crate) struct Slices {
 
 impl Slices {
     /// The two sizes of slices, as `(size, number of slices)`. The first `bits mod probes` slices
-    /// are one bit longer.
+    /// are one bit longer than the others.
     pub(crate) fn sizes(&self) -> [(u64, u32); 2] {
         let probes = u64::from(self.probes);
         let longer = (self.bits % probes) as u32;
@@ -32,7 +32,7 @@ impl Slices {
 impl Enclose for Slices {
     /// For each size, the power `(1 - 1/size)^n` is at most `2n` units of the last place too low,
     /// so its complement is known to within `2n` units. Raising both ends to the power `count`
-    /// loses up to `count` more units at each end, which are added again at the upper end.
+    /// loses up to `count` more units at each end. At the upper end, these units are added again.
     fn attempt(&self, limbs: usize) -> Result<Enclosure> {
         let mut product = Product::new(limbs);
         let mut ends: Option<[Vec<u64>; 2]> = None;

@@ -8,9 +8,11 @@
 //! E[f_1 f_2] = sum over j, l of (-1)^(j + l) c_j c_l ((B - 2 + a_j + a_l) / B)^n
 //! ```
 //!
-//! The result is slightly below `f^2`, where f is the expected rate, because the two blocks share
-//! the items. Errors are counted in units of the last place, as in [`super::inclusion`]. Each term
-//! contains a product of two coefficients, so the errors of the coefficients count twice.
+//! Here B is the number of blocks, n is the number of items, and `a_j` and `c_j` are those of
+//! [`super::inclusion`]. The result is slightly below `f^2`, where f is the expected rate, because
+//! the two blocks share the items. Errors are counted in units of the last place, as in
+//! [`super::inclusion`]. Each term contains a product of two coefficients, so the errors of the
+//! coefficients count twice.
 
 use super::inclusion::{Bases, InBlock, Inclusion, Items, MAX_DIGITS, MAX_WORK, Query};
 use crate::exact::enclosure::{Enclose, Enclosure};
@@ -70,7 +72,7 @@ impl Enclose for TwoBlocks {
         let (mut product, divisor) = (Product::new(limbs), Divisor::new(blocks));
         let coefficients = self.coefficients(limbs, &mut product);
         let mut bases = Bases::new(law, limbs);
-        // The first entry stands for a_0 = 1, a whole number that such fractions cannot express.
+        // The first entry stands for a_0 = 1, which these fractions cannot express.
         let mut empties = vec![vec![0; limbs]];
         for j in 1..coefficients.len() as u64 {
             empties.push(bases.in_block(law, in_block, j, &mut product).to_vec());

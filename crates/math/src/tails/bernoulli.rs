@@ -7,8 +7,9 @@
 //! choice is `theta = ln(1 + d/V)`. Every theta gives a valid bound, so rounding theta causes no
 //! error.
 //!
-//! *The factor that Chernoff's bound leaves out.* Tilt the law by `e^(theta S)`. The summands are
-//! still independent Bernoulli variables, with success probabilities
+//! *The factor that Chernoff's bound leaves out.* Multiply the probability of each outcome by
+//! `e^(theta S)`, and normalize. This is exponential tilting. In the tilted distribution, the
+//! summands are still independent Bernoulli variables, with success probabilities
 //! `p' = p e^theta / (1 - p + p e^theta)`. Their variances are
 //! `p' (1 - p') = p' (1 - p) / (1 - p + p e^theta)`, which is at least `p (1 - p) e^-theta`. So the
 //! tilted variance `V'` is at least `V e^-theta`. Let `E'` be the tilted expectation. Then
@@ -21,24 +22,24 @@
 //! The largest probability of a single value is at most `(1/2 pi) integral |E' e^(itS)| dt`. Here
 //! `|E' e^(itS)|^2` is the product of `1 - 2 p'(1-p') (1 - cos t)` over the summands, which is at
 //! most `exp(-2 V' (1 - cos t))`. So the probability is at most `e^-V' I_0(V')`, where `I_0` is the
-//! modified Bessel function ([`peak`]). For large `V'` this is about `1 / sqrt(2 pi V')`, and where
-//! the normal tail is accurate, the bound is within a few percent of it. At a probability of 99.9%,
-//! Chernoff's bound alone is 8 times too large.
+//! modified Bessel function ([`peak`]). For large `V'`, this is about `1 / sqrt(2 pi V')`. Where
+//! the normal tail is accurate, the resulting bound on `P(S >= x)` is within a few percent of it.
+//! At a tail probability of 0.1%, Chernoff's bound alone is 8 times too large.
 //!
-//! *Berry and Esseen.* The error of the normal tail is at most `0.56 / sqrt(V)`, with the constant
-//! for unequal summands of Shevtsova ("An improvement of convergence rate estimates in the Lyapunov
-//! theorem", Doklady Mathematics 82, 2010). The sum of the absolute third moments of centred
-//! Bernoulli variables is at most the variance. This bound is sharp in the middle of the
-//! distribution for a large filter.
+//! *Berry and Esseen.* The error of the normal tail is at most `0.56 / sqrt(V)`. The constant is
+//! that of Shevtsova for summands with different distributions ("An improvement of convergence rate
+//! estimates in the Lyapunov theorem", Doklady Mathematics 82, 2010). The sum of the absolute third
+//! moments of centred Bernoulli variables is at most the variance. For a large filter, this bound
+//! is close to the exact tail in the middle of the distribution.
 
 /// The properties of the sum that the bounds need.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BernoulliSum {
     /// The variance `V`.
     pub(crate) variance: f64,
-    /// The variance and the spacing of a part of the sum that has evenly spaced values and is
-    /// independent of the rest. The part is the whole sum (`V`, 1), or the terms with one of two
-    /// weights.
+    /// The variance of one part of the sum, and the spacing of its values. The values of the part
+    /// must be evenly spaced, and the part must be independent of the rest. It is the whole sum
+    /// (`V`, 1), or the terms with one of two weights.
     pub(crate) lattice: (f64, f64),
 }
 
@@ -55,7 +56,7 @@ impl BernoulliSum {
         }
         let deviation = libm::sqrt(self.variance);
         let normal = 0.5 * libm::erfc(distance / deviation * core::f64::consts::FRAC_1_SQRT_2) + 0.56 / deviation;
-        // Below the mean, only the bound by the normal law is below 1.
+        // Below the mean, only the normal bound is below 1.
         let tilted = if distance > 0.0 { self.tilted(distance) } else { 1.0 };
         (tilted.min(normal) * (1.0 + 1e-12)).min(1.0)
     }
@@ -135,8 +136,8 @@ mod tests {
         }
     }
 
-    /// Compares the bounds with exact binomial tails in both directions. A deliberately wrong
-    /// bound, with half of the factor, is below some of these tails.
+    /// Compares the bounds with exact binomial tails in both directions. Half of the bound is below
+    /// some of these tails.
     #[test]
     fn tails_of_binomials_are_kept() {
         let (mut closest, mut cases) = (f64::INFINITY, 0);
@@ -169,8 +170,8 @@ mod tests {
             let exact = (2..60).rev().fold(0.0, |sum, i| sum + theta.powi(i) / (1..=i).map(f64::from).product::<f64>());
             assert!((excess(theta) / exact - 1.0f64).abs() < 4e-15, "{theta}: {} for {exact}", excess(theta));
         }
-        // An exponent of 700 at theta near 1e-4, where the rounding of expm1 alone would be 1e-9 of
-        // the bound.
+        // Here the exponent is 700 and theta is near 1e-4. The rounding of `expm1` alone would
+        // change the bound by 1e-9 of its value.
         let (variance, theta) = (1.4e11, 1e-4f64);
         let expected = variance * (theta.exp_m1() * theta - (theta * theta / 2.0 + theta.powi(3) / 6.0 + theta.powi(4) / 24.0));
         let found = bennett(variance, variance * theta.exp_m1());

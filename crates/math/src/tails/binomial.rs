@@ -1,8 +1,8 @@
-//! The binomial law: exact tests and intervals for measured rates.
+//! The binomial distribution: exact tests and intervals for measured rates.
 //!
 //! Tails are sums of positive terms. The terms use the saddle-point formula of Loader, "Fast and
 //! accurate computation of binomial probabilities" (2000). This formula stays accurate at 10^12
-//! trials. The usual crates of special functions lose digits above about 10^9 trials.
+//! trials. Common crates for special functions lose digits above about 10^9 trials.
 
 use crate::bisect;
 use core::f64::consts::PI;
@@ -79,19 +79,19 @@ pub fn two_sided(hits: u64, trials: u64, p: f64) -> f64 {
     (2.0 * at_least(hits, trials, p).min(at_most(hits, trials, p))).min(1.0)
 }
 
-/// Returns a factor on `rate`. If the true probability is `rate` times this factor, a test rejects
-/// `rate` with probability 99%. The test is the upper tail of [`two_sided`] at the level `alpha`:
-/// it rejects if twice the upper tail is below `alpha`. The result is infinite if no factor is
-/// large enough. [`noticed_rate`] returns the true probability instead of the factor.
+/// Returns how many times as large as `rate` the true probability must be for a test to notice it.
+/// This is the result of [`noticed_rate`] divided by `rate`. The factor is infinite if
+/// [`noticed_rate`] returns `None`.
 #[must_use]
 pub fn noticed_factor(trials: u64, rate: f64, alpha: f64) -> f64 {
     noticed_rate(trials, rate, alpha).map_or(f64::INFINITY, |noticed| noticed / rate)
 }
 
 /// Returns the smallest true probability above `rate` at which a test rejects `rate` with
-/// probability at least 99%. At every larger true probability, this probability is at least 99%,
-/// too. The test rejects if twice the upper tail is below `alpha`, as in [`two_sided`]. The result
-/// is `None` if even a hit in every trial is not enough to reject `rate`.
+/// probability at least 99%. At every larger true probability, the test also rejects `rate` with
+/// probability at least 99%. As in [`two_sided`], the test rejects `rate` if twice the upper tail
+/// is below `alpha`. The result is `None` if even a hit in every trial is not enough to reject
+/// `rate`.
 #[must_use]
 pub fn noticed_rate(trials: u64, rate: f64, alpha: f64) -> Option<f64> {
     let rejected = |hits: u64| 2.0 * at_least(hits, trials, rate) < alpha;
@@ -129,7 +129,8 @@ fn solve(past: impl Fn(f64) -> bool) -> f64 {
     f64::from_bits(high)
 }
 
-/// Adds up the terms from `hits` (above the mean) upwards, where terms fall by a shrinking ratio.
+/// Adds up the terms from `hits` (above the mean) upwards. The ratio of each term to the previous
+/// one is below 1, and decreases.
 fn upper_sum(hits: u64, trials: u64, p: f64) -> f64 {
     if let Some(sum) = long_sum(hits, trials, p, true) {
         return sum;
@@ -157,8 +158,8 @@ fn lower_sum(hits: u64, trials: u64, p: f64) -> f64 {
 /// shorter tails, the result is `None`.
 ///
 /// The method uses the Euler-Maclaurin formula twice. With step 1, the formula gives the sum from
-/// an integral. With a step of 1/256 of the scale on which terms change, it gives that integral.
-/// After the first three corrections, the relative error is about 256^-6.
+/// an integral. With a step of 1/256 of the scale on which terms change, it gives that integral
+/// from a sum of few terms. After the first three corrections, the relative error is about 256^-6.
 fn long_sum(hits: u64, trials: u64, p: f64, up: bool) -> Option<f64> {
     const TERMS: f64 = 256.0;
     const SHORTEST: u64 = 64;
@@ -241,8 +242,8 @@ fn deviance(x: f64, mean: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Checks that the test rejects with the promised power at the reported probability, and with
-    /// less power at a smaller one.
+    /// Checks that the test rejects with probability 99% at the reported true probability, and with
+    /// a lower probability below it.
     #[test]
     fn what_is_noticed_is_rejected() {
         for (trials, rate, alpha) in [(1_000, 0.1, 1e-6), (1_000_000, 0.01, 1e-8), (100_000, 1e-3, 0.01)] {
@@ -255,8 +256,8 @@ mod tests {
         }
     }
 
-    /// Compares the first 17 digits with values computed to 60 digits. At these sizes, common
-    /// crates return 0 or are wrong by 1 percent.
+    /// Compares tails with values computed to 60 digits. At these sizes, common crates return 0 or
+    /// are wrong by 1 percent.
     #[test]
     fn tails_keep_their_digits() {
         for (hits, trials, p, expected) in TAILS {
@@ -299,8 +300,8 @@ mod tests {
         }
     }
 
-    /// Tests that both methods agree where both are possible. For a mean of 2^62, the tails on both
-    /// sides must match the normal law with its corrections.
+    /// Tests that the long sum agrees with the sum of all terms where both are possible. For a mean
+    /// of 2^62, the tails on both sides must match the normal distribution.
     #[test]
     fn long_tails_are_sums_too() {
         let plain = |hits: u64, trials: u64, p: f64| {
@@ -326,8 +327,9 @@ mod tests {
             // The expected values are Phi(-3), 1/2 and Phi(3).
             let expected = [(-3.0, 0.001_349_898_031_630_095), (0.0, 0.5), (3.0, 0.998_650_101_968_369_9)];
             let expected = expected.iter().find(|(at, _)| *at == sds).expect("one of them").1;
-            // In `f64`, hits near 2^62 are rounded to multiples of 512, which is 1.7e-7 standard
-            // deviations. At three standard deviations, the hazard rate multiplies this by 3.3.
+            // In `f64`, numbers just below 2^62 are rounded to multiples of 512. The error is up to
+            // 1.7e-7 standard deviations. At -3 standard deviations, the relative error of the tail
+            // is 3.3 times as large.
             assert!((below / expected - 1.0).abs() < 1e-6, "{sds}: {below}");
         }
     }

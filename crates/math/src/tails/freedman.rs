@@ -5,7 +5,7 @@
 //! answer "new" are *kept*. A *wrong drop* is a new item with the answer "known". The probability
 //! that the next new item is a wrong drop is the *pass probability* rho. It depends on everything
 //! that happened before. Wrong drops look like repeats, so only the kept items can be observed. Let
-//! `g = rho / (1 - rho)` be the odds just before an item.
+//! `g = rho / (1 - rho)` be the odds of a wrong drop just before an item.
 //!
 //! * Let W be the number of wrong drops. Let the *compensator* `S` be the sum of g over the kept
 //!   items. S and W have the same mean: a new item adds rho to the mean of W, and
@@ -20,8 +20,8 @@
 //! The parameter u must be chosen before the stream is observed. The best u depends on S, so the
 //! bound uses the average of the martingales over a fixed grid of u. This average is a martingale,
 //! too. By Ville's inequality, the probability that it ever reaches `1 / alpha` is at most alpha.
-//! So the bound may be computed after every item. For any value of S, the bound is close to the
-//! bound with the best u of the grid.
+//! So the bound is valid even if it is computed after every item. For any value of S, the bound is
+//! close to the bound with the best u of the grid.
 
 use crate::error::{check_confidence, out_of_range};
 use crate::{Result, bisect};
@@ -31,9 +31,9 @@ use alloc::format;
 /// last value is below 2^-27 times the first, which is small enough for 10^15 wrong drops.
 const GRID: u32 = 96;
 
-/// The largest u, even for the smallest odds. It limits the factor by which one wrong drop
-/// multiplies the martingale. Larger odds are rejected with an error; otherwise, the search for the
-/// bound might not end.
+/// The largest u, and also the largest odds that are accepted. The limit on u bounds the factor by
+/// which one wrong drop multiplies the martingale. With larger odds, the search for the bound might
+/// not end.
 const MOST: f64 = 1_048_576.0;
 
 /// The largest compensator, 2^53. Above this limit, an `f64` cannot represent every whole number.
@@ -139,8 +139,8 @@ mod tests {
         assert!((drops - compensators).abs() < 1e-12 && drops > 1.0, "{drops} {compensators}");
     }
 
-    /// Tests that the mean of the martingale is at most 1, and close to 1. This means that the
-    /// bound by convexity costs little.
+    /// Tests that the mean of the martingale is at most 1, and close to 1. A mean close to 1 shows
+    /// that the bound by convexity costs little.
     #[test]
     fn the_martingale_has_a_mean_of_at_most_one() {
         let mut mean = 0.0;

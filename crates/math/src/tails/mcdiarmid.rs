@@ -1,15 +1,15 @@
 //! McDiarmid's inequality, for filters for which the exact distribution of the number of set bits
 //! is not known.
 //!
-//! The number of set bits and the rate are functions of n independent items. Let f be such a
-//! function. If a change of one item changes f by at most c, then
+//! The number of set bits and the rate are functions of n independent items. Let f be one of these
+//! two functions. If a change of one item changes f by at most c, then
 //! `P(f >= E f + d) <= exp(-2 d^2 / (n c^2))`. The same bound holds for `P(f <= E f - d)`
 //! (McDiarmid, "On the method of bounded differences", 1989, lemma 1.2).
 //!
 //! An item sets at most k bits, so it changes the number of set bits by at most k. For the rate,
-//! each of the k positions of a query is uniform over the m bits or over its slice. A query has at
-//! least one bit of a given item among its positions with probability at most `k k / m`. Therefore
-//! an item changes the rate by at most `k k / m`.
+//! each of the k positions of a query is uniform over the m bits or over its slice. The probability
+//! that at least one of them is a bit of a given item is at most `k k / m`. Therefore an item
+//! changes the rate by at most `k k / m`.
 
 /// The number of set bits after a given number of distinct items. The positions of an item may
 /// depend on each other, but each bit must be equally likely to be set.
@@ -65,9 +65,9 @@ pub fn covered(bits: u64, probes: u32) -> f64 {
     -bits * libm::expm1(f64::from(probes) * libm::log1p(-1.0 / bits))
 }
 
-/// Returns a distance d between the rate of one filter and its mean. The probability that the rate
-/// is above its mean by d or more is at most `error`. The same is true for a rate that is below its
-/// mean. Each position must be uniform over the bits or over a slice.
+/// Returns a distance d such that the rate of one filter exceeds the mean rate by d or more with
+/// probability at most `error`. The probability that the rate is below the mean rate by d or more
+/// is also at most `error`. Each position must be uniform over the bits or over a slice.
 #[must_use]
 pub fn rate_distance(bits: u64, probes: u32, items: u64, error: f64) -> f64 {
     let probes = f64::from(probes);
