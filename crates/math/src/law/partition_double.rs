@@ -1,4 +1,5 @@
-//! Double hashing with k slices: position i of a key is `h1 + i h2` modulo m', in slice i.
+//! Double hashing with k slices: position i of a key is `h1 + i h2` modulo m', in slice i, where m'
+//! is the number of bits per slice.
 
 use super::double::bracket::{Hits, bracket};
 use super::double::powers::{Pairs, Powers};
@@ -73,13 +74,14 @@ impl PartitionDouble {
         Pairs { first: self.slice_bits, second: self.slice_bits }
     }
 
-    /// The orders below k of the steps h2, each with the number of steps of that order.
+    /// The orders below k that a step h2 can have, each with the number of steps of that order.
     fn short_orders(&self) -> Vec<(u64, u64)> {
         divisors_up_to(self.slice_bits, u64::from(self.probes) - 1).map(|order| (order, totient(order))).collect()
     }
 
-    /// The numbers of hash pairs that hit each slice, or several slices. Steps with short orders
-    /// hit whole residue classes of slices; steps with longer orders hit at most one slice.
+    /// For each slice, the number of hash pairs that hit only this slice. Also the numbers of pairs
+    /// that hit several slices. Steps with short orders hit whole residue classes of slices; steps
+    /// with longer orders hit at most one slice.
     fn hits(&self) -> Hits {
         let k = u64::from(self.probes);
         let orders = self.short_orders();
@@ -100,8 +102,8 @@ impl PartitionDouble {
         Progression { modulus: self.slice_bits, least_step: 0, offsets: vec![0; self.probes as usize], slices: true }
     }
 
-    /// The first-order approximation of the rate, `q^k + constant / n`, for slices whose number of
-    /// bits is a prime of at least k.
+    /// The first-order approximation of the rate, `q^k + constant / n`. The result is `None` if the
+    /// number of bits per slice has a divisor from 2 to k - 1.
     fn first_order(&self, items: u64) -> Option<f64> {
         let load = self.bits() as f64 / items as f64;
         (self.short_orders().len() <= 1).then(|| limit_rate(load, self.probes) + partition_constant(load, self.probes) / items as f64)
@@ -121,8 +123,8 @@ impl PartitionDouble {
 /// described by how many slices of each kind it contains.
 struct Sets {
     orders: Vec<(u64, u64)>,
-    /// The number of slices of each kind. Kind j consists of the slices i with `i = j mod lcm`,
-    /// which are `small` or `small + 1` slices.
+    /// The number of slices of each kind. Kind j consists of the slices i with `i = j` modulo the
+    /// least common multiple of the orders. Each kind has `small` or `small + 1` slices.
     kinds: Vec<u32>,
     small: u32,
 }
@@ -148,8 +150,8 @@ impl Sets {
     }
 
     /// The numbers of sets of kinds, grouped by three properties of a set: the number of hash pairs
-    /// with short orders that hit the set, and its numbers of kinds of the smaller and of the
-    /// larger size.
+    /// with short orders that hit the set, the number of its kinds with `small` slices, and the
+    /// number of its kinds with `small + 1` slices.
     fn counts(&self) -> BTreeMap<(u64, u32, u32), i128> {
         let most: u64 = self.orders.iter().map(|(order, steps)| order * steps).sum();
         let larger = self.kinds.iter().enumerate().filter(|kind| *kind.1 > self.small).map(|(j, _)| 1u32 << j).sum::<u32>();
@@ -164,16 +166,16 @@ impl Sets {
     }
 
     /// For every set of kinds, the number of hash pairs with short orders that hit the set. Sets
-    /// are built by adding one kind at a time. Adding a kind adds the steps of every order modulo
-    /// which no other kind of the set is in the same residue class. Tables for the two halves of
-    /// the set give these orders, and another table gives the number of steps for each combination
-    /// of orders. So each set takes only a few instructions.
+    /// are built by adding one kind at a time. A new kind adds the steps of an order, unless
+    /// another kind of the set is in the same residue class modulo this order. Tables for the two
+    /// halves of the set give these orders, and another table gives the number of steps for each
+    /// combination of orders. So each set takes only a few instructions.
     fn beyond(&self) -> Vec<u32> {
         let steps = sums(&self.orders.iter().map(|order| order.1 as u32).collect::<Vec<_>>(), |sum, steps| sum + steps);
         let mut beyond = Vec::with_capacity(1 << self.kinds.len());
         beyond.push(0u32);
         for kind in 0..self.kinds.len() as u64 {
-            // The orders modulo which another kind is in the class of this one.
+            // The orders modulo which another kind is in the same residue class as this one.
             let shared = |other: u64| {
                 self.orders.iter().enumerate().filter(|order| other % order.1.0 == kind % order.1.0).map(|(r, _)| 1u32 << r).sum()
             };
@@ -294,11 +296,12 @@ impl Law for PartitionDouble {
         Ok(fpr.upper < rate.to_f64())
     }
 
-    /// One term is for items whose pair (h1, h2) modulo m' is that of the query. It is an upper
-    /// bound. Each divisor r of m' with `1 < r < k` adds another term, which is a first-order
-    /// approximation. It is for items whose h2 differs from that of the query by a number of
-    /// additive order r. Such an item can share positions with the query in several slices. These
-    /// terms tend to 0 as the slices grow.
+    /// There are two kinds of terms besides the term for equal hashes. The first is for items with
+    /// the same pair (h1, h2) modulo m' as the query. It is an upper bound. The second is a
+    /// first-order approximation, with one term for each divisor r of m' with `1 < r < k`. This
+    /// term is for items whose h2 differs from the h2 of the query by a number of additive order r.
+    /// Such an item can share positions with the query in several slices. These terms tend to 0 as
+    /// the slices grow.
     fn floors(&self, items: u64, hash_bits: u32) -> Vec<Floor> {
         let _work = work::begin();
         let own = items as f64 / self.pairs().count() as f64;
@@ -345,8 +348,8 @@ mod tests {
         println!("widest bracket from 1361 bits a slice on: {widest:e}");
         // No proof needs this limit; it checks that brackets stay useful. A width of 3% of the rate
         // costs a few thousandths of a plan's bits. Brackets cannot be much narrower if steps of
-        // order 2 hit half of all slices, because two such items may cover half of the slices or
-        // all.
+        // order 2 hit half of all slices, because two such items can cover either half of the
+        // slices or all of them.
         assert!(widest < 0.03);
     }
 

@@ -3,13 +3,14 @@
 //!
 //! For every query, at most `K2 = C(k, 2) sum over j != j' of gcd(j' - j, m)` pairs of hashes hit
 //! two or more of its positions. For two given positions and two given probes, at most
-//! `gcd(j' - j, m)` values of the item's h2 make the probes hit these positions. So items that hit
-//! at most two positions are bounded as in [`super::bracket`], in the same way for all queries. An
-//! item that hits s >= 3 positions is counted by its C(s, 3) triples of positions. The hash pair
-//! that equals the query's own pair is counted exactly. For all other pairs, the bracket uses the
-//! mean number of triples over the queries. Computing this mean requires the number of solutions of
-//! two equations in two unknowns. The number of solutions is exact if the equations are dependent.
-//! If they are independent, the size of the kernel of the equations is an upper bound.
+//! `gcd(j' - j, m)` values of the item's h2 make the probes hit these positions. So the
+//! contribution of items that hit at most two positions has the same bounds for all queries, which
+//! are computed as in [`super::bracket`]. An item that hits s >= 3 positions is counted by its
+//! C(s, 3) triples of positions. The hash pair that equals the query's own pair is counted exactly.
+//! For all other pairs, the bracket uses the mean number of triples over the queries. Computing
+//! this mean requires the number of solutions of two equations in two unknowns. The number of
+//! solutions is exact if the equations are dependent. If they are independent, the size of the
+//! kernel of the equations is an upper bound.
 
 use super::bracket::{Cover, Hits, MOST_SEVERAL, ROUNDING};
 use super::collisions::{hits_of_one, offsets, repeating};
@@ -19,8 +20,8 @@ use crate::exact::work;
 use crate::{Fpr, Result};
 use alloc::vec::Vec;
 
-/// Returns `None` for one probe or more than 64, and for filters with at most as many bits as
-/// probes.
+/// Returns the bracket. The result is `None` for one probe, for more than 64 probes, and for
+/// filters with at most as many bits as probes.
 pub(super) fn rate(law: &Double, items: u64) -> Result<Option<Fpr>> {
     let k = u64::from(law.probes);
     if !(2..=64).contains(&law.probes) || law.bits <= k {
@@ -62,8 +63,8 @@ impl Bounds<'_> {
 
     /// A lower bound on the rate. The bound counts two cases: no item hits several positions, or
     /// exactly one item does, and it has the query's own pair. For each position, at least
-    /// `one - (k-1) shared` pairs hit only this position. Any further pairs count as excluded, so
-    /// that the number of pairs that hit no position is never overestimated.
+    /// `one - (k-1) shared` pairs hit only this position. Any further pairs count as excluded.
+    /// Therefore, the number of pairs that hit no position is never overestimated.
     fn lower(&self) -> Result<f64> {
         let k = u128::from(self.law.probes);
         let lost = (k - 1) * u128::from(self.shared);
@@ -72,8 +73,8 @@ impl Bounds<'_> {
         }
         let none = self.chance(k as usize, self.one - lost, k * lost, self.items)?.lower;
         let own = self.share() * self.chance(0, self.one - lost, k * lost, self.items - 1)?.lower;
-        // Queries with fewer than k positions are left out of the second case. With one position,
-        // the query's own pair hits only one, which the first case includes.
+        // Queries with fewer than k positions are left out of the second case. If a query has only
+        // one position, its own pair hits only one, and the first case already includes this pair.
         let repeating = repeated_positions(self.law).iter().map(|entry| entry.1).sum::<usize>() as f64;
         Ok(none + own * (1.0 - repeating / self.law.pairs().second as f64).max(0.0))
     }
@@ -90,8 +91,8 @@ impl Bounds<'_> {
             if weight <= 1e-9 * sum {
                 break;
             }
-            // `cover` is for all items, which bounds the probability for the remaining ones from
-            // above.
+            // `cover` is computed for all items. It is an upper bound on the probability for the
+            // remaining items.
             sum += weight * cover[positions.saturating_sub(2 * twos as usize)];
         }
         // Bounds the sum of the weights that are left out, if each is at most half of the one
@@ -104,9 +105,9 @@ impl Bounds<'_> {
         let k = self.law.probes as usize;
         let cover = (0..=k).map(|positions| Ok(self.chance(positions, self.one, 0, self.items)?.upper)).collect::<Result<Vec<f64>>>()?;
         let by_size: Vec<f64> = (0..=k).map(|positions| self.at_most_two(positions, &cover)).collect();
-        // Bounds the chance that another item hits three or more of the positions that the first
-        // leaves. There are at most (k - 2) / 3 times as many triples as pairs of hits; the query's
-        // own pair is added.
+        // Bounds the probability that another item hits three or more of the positions that the
+        // first item does not hit. There are at most (k - 2) / 3 times as many triples as pairs of
+        // hits; the query's own pair is added.
         let pairs = (k * (k - 1) / 2) as f64 * self.shared as f64;
         let most_triples = pairs * k.saturating_sub(2) as f64 / 3.0;
         let another = self.share() * (most_triples + 1.0);
@@ -156,7 +157,8 @@ impl Bounds<'_> {
                 }
             }
         }
-        // Subtracts the query's own pair, which has each of its triples once, for every h2.
+        // Subtracts the triples of the query's own pair. For every h2, each of these triples is
+        // counted once.
         let own = (k * (k - 1) * (k - 2) / 6) as f64 * m as f64;
         (solutions - own).max(0.0) * (1.0 + ROUNDING) / self.law.pairs().second as f64
     }
@@ -175,16 +177,16 @@ fn repeated_positions(law: &Double) -> Vec<(usize, usize)> {
 /// proportional to the shifts `(x, y)` of the item. Each solution corresponds to m pairs of steps.
 fn dependent((first, second): (i64, i64), (x, y): (i64, i64), k: i64, m: u64, f: &[u64]) -> u64 {
     // (first, x) = u (a, b) and (second, y) = v (a, b) with coprime a and b, so both equations are
-    // for L = a b0 - b b1.
+    // for L = a b0 - b b1, where b0 is the step of the query and b1 is the step of the item.
     let u = gcd(first.unsigned_abs(), x.unsigned_abs());
     let v = gcd(second.unsigned_abs(), y.unsigned_abs());
     let common = gcd(u, v);
     let (p, q) = bezout(u as i128, v as i128);
     let g = gcd(common, m);
     let times = |factor: u64, target: u64| multiply(factor / common % m, target, m);
-    // c1 and c2 are each a part of the item minus a part of the query. The same holds for the
-    // residuals, which are 0 if L solves both equations, and for p c1 + q c2, which is equal to
-    // common L.
+    // c1 and c2 are each a part of the item minus a part of the query. The same is true of p c1 + q
+    // c2, which is equal to `common` times L. It is also true of the residuals, which are 0 if L
+    // solves both equations.
     let part = |at: i64, (to_first, to_second): (i64, i64)| {
         let difference = |shift: i64| subtract(f[(at + shift) as usize], f[at as usize], m);
         let (c1, c2) = (difference(to_first), difference(to_second));
@@ -250,7 +252,7 @@ mod tests {
         println!("widest bracket at 10007 bits: {widest:e}");
         // No proof needs this limit; it checks that brackets stay useful. At a rate of 1%, a width
         // of 2% of the rate costs half a percent of a plan's bits. Custom offsets have the widest
-        // brackets, because shifted sets may coincide by chance.
+        // brackets, because shifted sets can coincide by chance.
         assert!(widest < 0.02);
     }
 

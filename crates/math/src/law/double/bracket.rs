@@ -1,19 +1,20 @@
 //! A proven bracket of a rate. The bracket follows from the number of hash pairs that hit exactly
 //! one of a query's positions, and the number of pairs that hit several.
 //!
-//! The probability is computed separately for each number g of items that hit two or more
-//! positions. All other items hit one position or none. So the probability that those items cover
-//! the remaining positions is an occupancy sum with k + 1 powers instead of 2^k ([`Powers`]). The
-//! main term is the one for `g = 0`. For g > 0, the g items together cover at least as many
-//! positions as the largest of their sets has, and at most as many as all sets together have. These
-//! two numbers give the lower and the upper end of the bracket. For large g, the total probability
-//! is so small that it hardly widens the bracket.
+//! The probability that all positions are hit is computed separately for each number g of items
+//! that hit two or more positions. All other items hit one position or none. So the probability
+//! that those items cover the remaining positions is an occupancy sum with k + 1 powers instead of
+//! 2^k ([`Powers`]). The main term is the one for `g = 0`. For g > 0, the g items together cover at
+//! least as many positions as the largest of their sets, and at most the sum of the sizes of their
+//! sets. These two numbers give the lower and the upper end of the bracket. For large g, the total
+//! probability is so small that it hardly widens the bracket.
 //!
-//! A *single* pair hits exactly one position. Positions may differ in their numbers of single
+//! A *single* pair hits exactly one position. Positions can differ in their numbers of single
 //! pairs. The probability of covering all positions is Schur-concave in these numbers, so equal
-//! numbers give an upper bound. (For example, two positions with a given sum and N items in both
-//! are covered with probability `1 - x^N - (1-x)^N`, which is largest at x = 1/2.) The most unequal
-//! numbers give a lower bound, because they majorise all other numbers with the same sum.
+//! numbers give an upper bound. (For example, suppose that each of N items hits one of two
+//! positions, the first of them with probability x. Both are covered with probability
+//! `1 - x^N - (1-x)^N`, which is largest at x = 1/2.) The most unequal numbers give a lower bound,
+//! because they majorise all other numbers with the same sum.
 
 use super::powers::{Pairs, Powers};
 use crate::exact::enclosure::Enclose;

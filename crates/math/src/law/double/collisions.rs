@@ -1,11 +1,12 @@
 //! The query's positions that an item hits. Hash pairs are counted by the set of positions that
 //! they hit.
 //!
-//! A query has some distinct positions `q_0, q_1, ..`. A hash pair is a pair `(a, b)` of values of
-//! an item's h1 and h2. Each of these positions is hit by the same number of pairs. So schemes
-//! differ only in the pairs that hit two or more positions. Hash pairs that hit two positions solve
-//! `(j' - j) b = (q_i' - q_i) - (f_j' - f_j)`, so they can be enumerated however large m is.
-//! Queries with the same counts form a class.
+//! Let `q_0, q_1, ..` be the distinct positions of a query. A hash pair is a pair `(a, b)` of
+//! values of an item's h1 and h2. Each position of the query is hit by the same number of pairs. So
+//! schemes differ only in the pairs that hit two or more positions. Suppose that probes j and j' of
+//! an item, with the offsets `f_j` and `f_j'`, hit the positions `q_i` and `q_i'`. Then
+//! `(j' - j) b = (q_i' - q_i) - (f_j' - f_j)`. So hash pairs that hit two positions can be
+//! enumerated however large m is. Queries with the same counts form a class.
 
 use super::bracket::Hits;
 use super::{Double, Offsets, Step};
@@ -40,8 +41,8 @@ pub(super) fn offsets(law: &Double) -> Vec<u64> {
 }
 
 /// The values `b` whose items have fewer than k distinct positions, each with the number of probes
-/// that repeat an earlier position of the item. This takes about `k^2` steps, and more if many `b`
-/// solve one equation.
+/// that repeat an earlier position of the item. The computation takes about `k^2` steps, and more
+/// if many `b` solve one equation.
 pub(super) fn repeating(law: &Double) -> Vec<(u64, usize)> {
     let (m, k, f) = (law.bits, u64::from(law.probes), offsets(law));
     let mut repeating = Vec::new();
@@ -89,10 +90,10 @@ fn query_positions(law: &Double, step: u64, f: &[u64]) -> Vec<u64> {
     found
 }
 
-/// The class of one query, computed by enumerating every pair that hits two of its positions. This
-/// takes about `k^4` steps. Without offsets, the pair `(h1, h2)` hits the same positions as
-/// `(h1 + (k-1) h2, -h2)`. So without offsets, only steps h2 up to m/2 are enumerated, and each
-/// counts twice.
+/// The class of one query, computed by enumerating every pair that hits two of its positions. The
+/// computation takes about `k^4` steps. Without offsets, the pair `(h1, h2)` hits the same
+/// positions as `(h1 + (k-1) h2, -h2)`. So without offsets, only steps h2 up to m/2 are enumerated,
+/// and each counts twice.
 pub(super) fn listed(law: &Double, step: u64, weight: u64, f: &[u64]) -> Class {
     let m = law.bits;
     let reversible = law.offsets == Offsets::Linear;

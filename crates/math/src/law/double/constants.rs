@@ -11,8 +11,8 @@ use crate::law::convergence::{Hit, constant, limit_rate};
 use alloc::vec::Vec;
 use alloc::{format, vec};
 
-/// The largest number of probes that is supported. With more, enumerating the pairs of one query
-/// takes too long.
+/// The largest number of probes that is supported. With more probes, enumerating the pairs of one
+/// query takes too long.
 const MOST_PROBES: u32 = 64;
 
 /// The largest number of probes for which the pairs of four queries are enumerated and averaged,
@@ -48,8 +48,8 @@ impl Double {
     /// counts are the same for nearly all queries. For
     /// [`LARGE_PRIME`](crate::law::convergence::LARGE_PRIME), one query is enough. For other m, the
     /// result is an estimate: the mean over four sample queries, or a single query if there are
-    /// more than 36 probes. This takes about `k^4` steps. Theorem 6.1 of Kirsch and Mitzenmacher
-    /// gives a different number, which is wrong (errata K1, K2).
+    /// more than 36 probes. The computation takes about `k^4` steps. Theorem 6.1 of Kirsch and
+    /// Mitzenmacher gives a different number, which is wrong (errata K1, K2).
     ///
     /// # Errors
     /// Fails if `bits_per_item` is not a positive number, or if there are more than 64 probes.
@@ -90,10 +90,10 @@ impl Double {
 
     /// An approximation of [`Self::several`] for large primes: the sets of positions that items
     /// share with any query, derived instead of enumerated. The first set belongs to the query's
-    /// own hash pair. For squares, shifted and reversed sets are added. For each two positions and
-    /// each two probes, exactly one hash pair fits both. Unless that pair belongs to one of the
-    /// sets above, it counts as a set of two positions. Other sets of three or more positions make
-    /// almost no difference and are left out.
+    /// own hash pair. For squares, shifted and reversed sets are added. For any two positions and
+    /// any two probes, exactly one hash pair makes these probes hit these positions. Unless that
+    /// pair belongs to one of the sets above, it counts as a set of two positions. Other sets of
+    /// three or more positions make almost no difference and are left out.
     fn several_at_sight(&self) -> Vec<Hit> {
         let k = self.probes;
         let mut several = vec![(k, 1.0)];
@@ -149,7 +149,7 @@ impl Double {
 /// Returns the coefficient of 1/n (see [`Double::constant`]) for plain double hashing modulo a
 /// power of two with odd steps. The step is the second hash h2, which is uniform on the odd numbers
 /// here. An odd step never makes two positions of a key coincide. Each pair of hashes with an odd
-/// step is twice as likely as with an h2 that is uniform on all numbers.
+/// step is twice as likely as if h2 were uniform on all numbers.
 ///
 /// # Errors
 /// Fails if `bits_per_item` is not a positive number, or if `probes` is not from 1 to 64.
@@ -158,7 +158,7 @@ pub fn odd_step_constant(bits_per_item: f64, probes: u32) -> Result<f64> {
     if probes == 0 || probes > MOST_PROBES {
         return out_of_range("probes", probes, "from 1 to 64");
     }
-    // In f b = e d with odd b and d, the numbers e and f have the same power of two.
+    // In f b = e d with odd b and d, the numbers e and f are divisible by the same powers of two.
     let overlaps = super::collisions::overlaps(crate::law::convergence::LARGE_POWER_OF_TWO, probes, 1);
     let odd: Vec<_> = overlaps.into_iter().filter(|shared| shared.query.trailing_zeros() == shared.item.trailing_zeros()).collect();
     let hits: Vec<Hit> =

@@ -1,11 +1,11 @@
 //! Exact rates, by the inclusion-exclusion formula over sets of query positions that remain empty.
 //!
 //! Let `W(T)` be the number of hash pairs that hit at least one position of the set T. After n
-//! items, all of T is still empty with probability `(1 - W/pairs)^n`. The sets T are grouped by
-//! `W(T)`, which has few different values because few pairs hit several positions. If w pairs hit
-//! each position, and `mu(S)` pairs hit exactly the set S, then
-//! `W(T) = |T| w - sum_S mu(S) (|S and T| - 1)^+`. A single sum over subsets gives the right-hand
-//! side for all sets T.
+//! items, all positions in T are still empty with probability `(1 - W(T)/pairs)^n`, where `pairs`
+//! is the number of all hash pairs. The sets T are grouped by `W(T)`, which has few different
+//! values because few pairs hit several positions. If w pairs hit each position, and `mu(S)` pairs
+//! hit exactly the set S, then `W(T) = |T| w - sum_S mu(S) (|S and T| - 1)^+`. Here `x^+` is the
+//! larger of x and 0. A single sum over subsets gives the right-hand side for all sets T.
 
 use super::collisions::{Class, from_overlaps, listed, long_orders, of_order, offsets, short_orders};
 use super::powers::Powers;

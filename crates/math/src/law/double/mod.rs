@@ -44,7 +44,7 @@ pub enum Offsets {
     Cube,
     /// `(i^3 - i) / 6`: enhanced double hashing.
     Enhanced,
-    /// Custom offsets, one for each probe. For example, they may be random.
+    /// Custom offsets, one for each probe. For example, they can be random.
     Custom(Vec<i64>),
 }
 
@@ -247,8 +247,8 @@ impl Law for Double {
         let filled = -libm::expm1(-n * k / self.bits as f64);
         // q + q^2 + .. + q^(k-1), for shared runs of all lengths below k.
         let stretches = filled * (1.0 - libm::pow(filled, k - 1.0)) / (1.0 - filled).max(f64::MIN_POSITIVE);
-        // This also holds for squares: i^2, shifted or reversed, is i^2 plus a progression. It does
-        // not hold for cubes.
+        // Squares have these terms, too, because i^2, shifted or reversed, is i^2 plus a
+        // progression. Cubes do not have them.
         if matches!(self.offsets, Offsets::Linear | Offsets::Square) {
             floors.push(Floor { cause: "reversed progressions", rate: own.min(1.0) });
             floors.push(Floor { cause: "shifted progressions, both ways", rate: (4.0 * own * stretches).min(1.0) });

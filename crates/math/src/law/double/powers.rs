@@ -1,5 +1,6 @@
-//! Sums `1/D sum_W c_W (1 - W/(a b))^n` with integers `c_W`. The rate of every two-hash scheme has
-//! this form, where W is the number of hash pairs that hit a set of positions.
+//! Sums `1/D sum_W c_W (1 - W/(a b))^n` with integers `c_W`. Here `a b` is the number of all hash
+//! pairs ([`Pairs`]). The rate of every two-hash scheme has this form, where W is the number of
+//! hash pairs that hit a set of positions.
 
 use crate::exact::enclosure::{Enclose, Enclosure};
 use crate::exact::fixed::{self, Divisor, Product};
@@ -10,7 +11,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The pairs `(h1, h2)` that an item may have: `first` times `second` pairs, all equally likely.
+/// The pairs `(h1, h2)` that an item can have: `first` times `second` pairs, all equally likely.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Pairs {
     pub(crate) first: u64,
@@ -45,8 +46,7 @@ impl Pairs {
 }
 
 /// A sum `1/D sum_W c_W (1 - W/(a b))^n`. The values `W` are strictly ascending and at most the
-/// number of hash pairs. `total` is the denominator D. The sum must be a probability. The value of
-/// the sum is a probability.
+/// number of hash pairs. `total` is the denominator D. The value of the sum must be a probability.
 #[derive(Clone, Debug)]
 pub(crate) struct Powers {
     pub(crate) pairs: Pairs,
