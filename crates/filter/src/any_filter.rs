@@ -299,7 +299,7 @@ impl From<FilterOf<AnyScheme>> for AnyFilter {
     }
 }
 
-/// Methods that only call the filter's own method, whatever its kind.
+/// Methods that only call the method of the same name on the filter in any variant.
 macro_rules! of_each {
     ($bound:ident: $($(#[$doc:meta])* fn $name:ident(&self$(, $argument:ident: $type:ty)*) -> $result:ty;)*) => {
         impl<K: $bound> AnyFilter<K> {
@@ -329,8 +329,8 @@ of_each! { Backing:
     fn offered(&self) -> u64;
     /// The number of insertions that set a bit: [`FilterOf::changed`].
     fn changed(&self) -> u64;
-    /// Returns true if the filter is the result of a union or an intersection, or was converted
-    /// from a filter shared by threads: [`FilterOf::is_merged`].
+    /// Returns true if the filter is the result of a union or an intersection, was converted from a
+    /// filter shared by threads, or was recovered after a crash: [`FilterOf::is_merged`].
     fn is_merged(&self) -> bool;
     /// Returns true if the filter comes from an intersection: [`FilterOf::is_intersection`].
     fn is_intersection(&self) -> bool;

@@ -45,7 +45,7 @@ pub struct Share {
 /// The number of items in one filter is computed from the number of insertions that set a bit
 /// ([`FilterOf::changed`]). For a merged filter, it is computed from the set bits. The number of
 /// items that only one filter holds is computed from the bits that only this filter has set
-/// ([`items_beyond`]). All other numbers are sums and differences of such numbers.
+/// ([`items_beyond`]). All other numbers of items are sums and differences of these numbers.
 ///
 /// ```
 /// use truebloom::{AnyFilter, BloomFilter, Comparison, Filter};
@@ -373,7 +373,7 @@ fn quantity(value: Option<f64>, lower: u64, upper: u64) -> Quantity {
     Quantity { value, lower, upper: (upper < u64::MAX).then_some(upper) }
 }
 
-/// Estimates the number of items that `both` holds and `ground` does not, where `both` holds all
+/// Estimates the number of items that `both` holds and `ground` does not. `both` must hold all
 /// items of `ground`. The interval misses the true number with probability at most alpha.
 fn beyond<G: Counted, B: Counted>(ground: &AnyFilter<G>, both: &AnyFilter<B>, alpha: f64) -> Result<ItemsEstimate, CompareError> {
     let more = both.ones().saturating_sub(ground.ones());

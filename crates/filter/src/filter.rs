@@ -97,8 +97,8 @@ pub trait Filter {
     /// The number of insertions that set a bit: [`FilterOf::changed`].
     fn changed(&self) -> u64;
 
-    /// Returns true if the filter is the result of a union or an intersection, or was converted
-    /// from a filter shared by threads: [`FilterOf::is_merged`].
+    /// Returns true if the filter is the result of a union or an intersection, was converted from a
+    /// filter shared by threads, or was recovered after a crash: [`FilterOf::is_merged`].
     fn is_merged(&self) -> bool;
 
     /// Returns true if the filter comes from an intersection: [`FilterOf::is_intersection`].

@@ -88,7 +88,7 @@ impl Locked {
 impl Drop for Locked {
     fn drop(&mut self) {
         // Closing the file would not always unlock it. A child process that another thread is just
-        // starting also has the file, and would keep the lock for a moment.
+        // starting also has the file open, and would keep the lock for a moment.
         let _ = self.0.unlock();
     }
 }
@@ -273,12 +273,13 @@ impl Place {
         if !is_at(&file.0, &target).map_err(failed)? {
             return Err(FileError::Replaced { path: path.to_owned() });
         }
-        // SAFETY: as the caller promised; the lock excludes all programs that take it.
+        // SAFETY: as the caller promised; the lock excludes all other programs that lock the file
+        // before they write.
         let map = unsafe { MmapMut::map_mut(&file.0) }.map_err(failed)?;
         Ok(Place { map, target, file })
     }
 
-    /// Replaces the header by one system call. A copy into the mapped bytes takes many
+    /// Replaces the header with one system call. A copy into the mapped bytes takes many
     /// instructions, and a process that is killed between two of them would leave a damaged header.
     #[cfg(unix)]
     fn write_header(&mut self, header: &[u8; HEADER_BYTES]) -> io::Result<()> {
@@ -358,8 +359,8 @@ impl<S: Scheme> InPlace<S> {
         self.filter_mut().check_mergeable(other)?;
         if other.is_intersection() && !self.is_intersection() {
             // The bits of the other filter may be set by chance, so a recovery after a crash must
-            // not count them as keys. The mark tells it so, and is therefore written before these
-            // bits. If the mark cannot be written, `sync` fails.
+            // not count them as keys. The mark of an intersection prevents this, and is therefore
+            // written before these bits. If the mark cannot be written, `sync` fails.
             let _ = self.write_mark(Fields::mark_unfinished_intersection);
         }
         self.filter_mut().union_with(other)

@@ -10,7 +10,7 @@
 //! assert!(!seen.insert("https://example.org/a"));  // false: seen before, or a false positive
 //! assert!(seen.contains("https://example.org/a")); // never a wrong "no"
 //!
-//! // What is proven, before and after.
+//! // The proven rate of the full filter, and the rate right now.
 //! let expected = seen.expected_fpr()?.expect("planned for a number of items");
 //! assert!(expected.upper <= 0.001);
 //! println!("{} bits, {} probes; the rate right now is {:e}", seen.bits(), seen.probes(), seen.fpr().value);

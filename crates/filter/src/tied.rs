@@ -1,7 +1,7 @@
 //! Proven bounds for filters in which the positions of a key depend on each other, because they are
-//! derived from two hashes or are in one block. No exact law is known here for the number of set
-//! bits of such filters, and with two hashes this number does not determine the rate.
-//! [`truebloom_math::mcdiarmid`] gives bounds on both.
+//! derived from two hashes or are in one block. No exact law is known for the number of set bits of
+//! such filters. If the positions are derived from two hashes, the number of set bits does not
+//! determine the rate, either. [`truebloom_math::mcdiarmid`] gives bounds on both.
 
 use crate::KeyHasher;
 use crate::backing::{Backing, Counted};

@@ -29,8 +29,8 @@ use truebloom_math::{Error, Fill, Fpr, Law, Plan, Rate, Target, binomial, bisect
 /// of the [four checks](self) separately.
 pub const ALPHA: f64 = 1e-6;
 
-/// The confidence of [`Measurement::interval`]. It is also the probability with which a check
-/// detects the deviations that [`FillVerdict::noticed`] and [`Measurement::noticed`] state.
+/// The confidence of [`Measurement::interval`]. It is also a lower bound on the probability that a
+/// check detects the deviations that [`FillVerdict::noticed`] and [`Measurement::noticed`] state.
 pub const CONFIDENCE: f64 = 0.99;
 
 /// The results of checking a filter's counters and bits, without any queries.
@@ -304,8 +304,8 @@ fn capacity_limit<S: Scheme, H: KeyHasher, K: Counted>(filter: &FilterOf<S, H, K
 
 /// The data from which a filter of any layout is verified.
 struct Evidence<F> {
-    /// The law of the number of set bits, for the smallest (`false`) or the largest (`true`)
-    /// possible number of items.
+    /// Returns the law of the number of set bits. The argument `false` stands for the smallest
+    /// possible number of items, and `true` for the largest.
     fill: F,
     ones: u64,
     bits: u64,
@@ -396,8 +396,9 @@ pub struct Measurement<'a> {
     ask: Box<Ask<'a>>,
     /// The range of this filter's rate; both ends are equal if the fill determines the rate.
     rates: (f64, f64),
-    /// An upper bound on the rate of a filter that holds its capacity, if the fill does not
-    /// determine the rate. The bound is exceeded with probability at most half of [`ALPHA`].
+    /// An upper bound on the rate of a filter that holds as many items as its capacity. `None` if
+    /// the fill determines the rate, or if no bound is known. The bound is exceeded with
+    /// probability at most half of [`ALPHA`].
     limit: Option<f64>,
     keys: RandomKeys,
     queries: u64,

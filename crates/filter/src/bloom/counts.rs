@@ -13,7 +13,7 @@ pub(crate) struct Counts {
 /// Where a filter's bits come from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Origin {
-    /// All set bits come from offers, each of which was counted.
+    /// All set bits come from counted offers.
     #[default]
     Offered,
     /// The bits come from a union, so there are only bounds on the number of items.

@@ -12,7 +12,7 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
     /// Inserts a key. Returns true if the key was new, as `HashSet::insert` does.
     ///
     /// If the result is true, the key is certainly new. If the result is false, all bits of the key
-    /// were already set. The key then is a repeat or a false positive. In all cases, the filter
+    /// were already set. Then the key is a repeat or a false positive. In all cases, the filter
     /// contains the key from now on. Time: one hash and k probes.
     #[inline(always)]
     pub fn insert<Q: Key + ?Sized>(&mut self, key: &Q) -> bool {
@@ -34,9 +34,8 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
     /// Returns true if the filter contains a key. For keys that were inserted, the answer is always
     /// true. For other keys, the answer is true with a probability of [`fpr`](Self::fpr).
     ///
-    /// Time: one hash and at most k probes. Except in blocked filters, the lookup ends at the first
-    /// unset bit. If half of the bits are set, a key that is not in the filter takes about two
-    /// probes on average.
+    /// Time: one hash and at most k probes. For a key that is not in the filter, the lookup often
+    /// ends before all k bits have been read.
     #[inline(always)]
     pub fn contains<Q: Key + ?Sized>(&self, key: &Q) -> bool {
         self.contains_hash(self.hash(key))

@@ -12,7 +12,7 @@ use crate::scheme::{Scheme, Storage};
 use crate::word::Lies;
 use alloc::vec::Vec;
 
-/// The contents of the header of these kinds.
+/// The contents of the header of a Bloom filter's file.
 pub(crate) struct Header<S> {
     head: Head<S, PortableHasher>,
     counts: Counts,
@@ -30,7 +30,7 @@ impl<S: Scheme> Head<S, PortableHasher> {
         Ok(Head { hasher, scheme, capacity, rate, label: Label::read(fields)? })
     }
 
-    /// Writes these values into a header.
+    /// Writes the values that [`read`](Self::read) reads into a header.
     pub(crate) fn put(&self, fields: &mut Fields) {
         S::put_parameters(fields, at::PARAMETERS);
         fields.put_scheme(self.scheme.id(), self.scheme.bits(), self.scheme.probes());

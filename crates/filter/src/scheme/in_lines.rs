@@ -11,7 +11,7 @@ use truebloom_math::{BLOCK_PROBES, Law, law};
 /// The scheme of blocked filters: all probes of a key are in one block of 512 bits, a cache line.
 ///
 /// The hash of a key is expanded into a stream of 64-bit words. The first word selects the block.
-/// Some words are skipped at this step, because all blocks must be equally likely. Each of the
+/// Some words are skipped at this step, so that all blocks are equally likely. Each of the
 /// following words gives seven positions of 9 bits, beginning with its lowest bits. If the words
 /// are uniform and independent, so are the positions.
 ///

@@ -48,8 +48,8 @@ pub trait Storage<S, K: Backing>: Sized + Send + Sync {
     where
         K: Backing<Words = AlignedWords> + Counted;
 
-    /// Makes the bits from these words; an error if no such filter can have them. The time is
-    /// linear in the number of bits.
+    /// Makes the bits from these words. Returns an error if no filter with this scheme can have
+    /// these words. The time is linear in the number of bits.
     fn from_words(scheme: &S, words: K::Words) -> Result<Self, FormatError>
     where
         K: Counted;
@@ -64,8 +64,8 @@ pub trait Storage<S, K: Backing>: Sized + Send + Sync {
     where
         K::Words: Clone;
 
-    /// The words and their number of set bits, to pass them to [`with_known`](Self::with_known) for
-    /// another backing.
+    /// The words and their number of set bits. This pair can be passed to
+    /// [`with_known`](Self::with_known) of another backing.
     fn into_known(self) -> (K::Words, u64)
     where
         K: Counted;

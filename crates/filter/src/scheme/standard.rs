@@ -126,8 +126,8 @@ impl Standard {
     ///
     /// All positions from the two halves of the hash are looked up before the first branch. A
     /// branch after each position would be mispredicted every other time, which costs more than the
-    /// unnecessary accesses. If all of them are set, the remaining positions usually are set, too,
-    /// so the remaining positions are looked up without a branch.
+    /// unnecessary accesses. If all positions from the two halves are set, the remaining positions
+    /// usually are set, too. So the remaining positions are looked up without a branch.
     ///
     /// The remainder after the last digit shows, at no extra cost, whether a word must be skipped.
     /// A key with such a word is looked up again, one position after the other, with the right

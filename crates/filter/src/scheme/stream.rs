@@ -99,7 +99,7 @@ impl Walk {
 /// Most schemes leave out the halves. The words of the generator are mixed, so that even hashes
 /// that are hardly random give good positions; this costs ten instructions per word. Schemes that
 /// are designed for speed begin with the halves ([`from_halves`](Self::from_halves)). With the
-/// halves, half of the lookups of keys that are not contained need no generated word.
+/// halves, most lookups of keys that are not contained need no generated word.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct WordStream {
     walk: Walk,

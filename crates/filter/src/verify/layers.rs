@@ -7,9 +7,9 @@ use truebloom_math::{Error, Growth, Law, Variant, distinct, law};
 
 impl Verification {
     /// Examines a filter that grows. The number of set bits in each layer is compared with its law.
-    /// The test of a layer gets a share of [`ALPHA`] as its error probability. The filter is
-    /// planned for any number of keys, so its own rate is compared with the requested rate. Only a
-    /// merge can raise its own rate above the requested rate.
+    /// The test of a layer gets a share of [`ALPHA`] as its error probability. The filter has no
+    /// capacity, so its own rate is compared with the requested rate directly. Only a merge can
+    /// raise its own rate above the requested rate.
     pub(crate) fn of_layers<K: Counted>(filter: &ScalableFilter<K>) -> Result<Verification, Error> {
         truebloom_math::as_one_call(|| {
             let (own, bound, asked) = (filter.fpr(), filter.bound(), filter.growth().rate());

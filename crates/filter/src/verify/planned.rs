@@ -22,7 +22,8 @@ impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
     /// rate of the plan then no longer applies. Returns false if the filter has no capacity.
     ///
     /// The result is false while the number of insertions, [`offered`](Self::offered), is at most
-    /// the capacity. For larger numbers, it depends on the kind of the filter:
+    /// the capacity. If `offered` is larger than the capacity, the result depends on how the filter
+    /// was made:
     /// * If the filter was not merged, the result is true in two cases. Either more than `capacity`
     ///   insertions set a bit, or more bits are set than `capacity` items can set. A result of true
     ///   is then always correct.

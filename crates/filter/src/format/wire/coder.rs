@@ -1,7 +1,7 @@
 //! An entropy coder for bits with a known share of ones. The coder uses rANS (Duda 2013) on bytes.
 //! The code is longer than the entropy by at most a thousandth, plus 16 bytes per section.
 //!
-//! Within a section, all arrangements of the set bits are taken to be equally likely. So the
+//! Within a section, all arrangements of the set bits are assumed to be equally likely. So the
 //! probability of a byte depends only on how many of its bits are set. There are nine such
 //! probabilities, in units of 2^-31, computed in integers from the number of set bits. The
 //! probabilities do not change within a section. docs/FORMAT.md describes every step.

@@ -109,11 +109,11 @@ fn padded(payload: &[u8]) -> impl Iterator<Item = u64> {
     payload.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word)).chain(iter::repeat(0))
 }
 
-/// Collects the bits of each word at the positions where its mask has ones.
+/// Collects the bits of each word at the positions where the word's mask has ones.
 fn gathered(words: impl Iterator<Item = (u64, u64)>) -> Vec<u8> {
     let (mut bytes, mut held, mut count) = (Vec::new(), 0u128, 0);
     for (word, mask) in words {
-        // Most words have no such bit.
+        // In most words, no bit under the mask is set.
         let bits = if word & mask == 0 { 0 } else { compress(word, mask) };
         held |= u128::from(bits) << count;
         count += mask.count_ones();

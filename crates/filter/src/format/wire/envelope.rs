@@ -8,8 +8,8 @@ use xxhash_rust::xxh3::xxh3_64;
 const MAGIC: [u8; 8] = *b"\x89TBZ\r\n\x1a\n";
 const VERSION: u8 = 1;
 
-/// The length of the prefix: magic, version, type of contents, the length of the body, and its
-/// checksum.
+/// The length of the prefix: magic, version, type of contents, length of the body, and checksum of
+/// the body.
 pub(crate) const PREFIX_BYTES: usize = 8 + 1 + 1 + 8 + 8;
 
 /// The type of contents.
