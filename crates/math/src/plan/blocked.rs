@@ -28,11 +28,12 @@ pub const MAX_BLOCKED_PROBES: u32 = 32;
 
 /// Plans in whole blocks. If the plan is for the mean rate only, one block less or one item more
 /// would miss the rate with any number of probes. For a fixed number of probes, the rate decreases
-/// with the number of blocks and increases with the number of items. The reason is that the load of
-/// a query's block has a binomial distribution, which stochastically increases with n and decreases
-/// with the number of blocks, while the rate in a block increases with its load. The other numbers
-/// of probes are excluded one by one, by a lower bound ([`about`]) or an exact decision. With a
-/// guarantee, the plan is the smallest that the search found.
+/// with the number of blocks and increases with the number of items. The reason is that the rate in
+/// a block increases with the block's load. The load of a query's block has a binomial
+/// distribution, which stochastically increases with the number of items and decreases with the
+/// number of blocks. All other numbers of probes are excluded one by one, by a lower bound
+/// ([`about`]) or an exact decision. With a guarantee, the plan is the smallest that the search
+/// found.
 pub(super) fn plan(target: &Target) -> Result<Plan> {
     if let Some(probes) = target.probes.filter(|probes| !(1..=BLOCK_PROBES).contains(probes)) {
         return out_of_range("probes", probes, format!("from 1 to {BLOCK_PROBES} in a block"));

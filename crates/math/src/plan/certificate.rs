@@ -48,10 +48,10 @@ pub struct Claim {
 pub enum Smallest {
     /// No claim.
     NotClaimed,
-    /// With this number of probes, no smaller standard filter has an expected rate that, plus the
-    /// bound on equal hashes, is at most p.
+    /// Every smaller standard filter with this number of probes has too high a rate: its expected
+    /// rate, plus the bound on equal hashes, is above p.
     ForTheseProbes,
-    /// The same for every number of probes.
+    /// Every smaller standard filter, with any number of probes, has too high a rate.
     ForAnyProbes,
 }
 

@@ -7,8 +7,8 @@
 //! they all rely on the same decisions.
 //!
 //! The search for a size uses approximations in `f64` ([`super::look`]). The result of the search
-//! is then proven. Each number of probes has its own search. So a plan does not change if its
-//! number of probes is given in the target.
+//! is then proven. Each number of probes has its own search. So a plan does not change if the
+//! target also gives the number of probes that the plan would choose.
 
 mod fewest;
 mod followed;
@@ -47,8 +47,8 @@ impl<'a> Sure<'a> {
         miss_bound(self.target.variant(), bits, items, probes, self.rate, Some(self.target.hash_bits), evidence)
     }
 
-    /// Whether two things are proven: the average rate is at most the requested rate, and the rate
-    /// of one filter is too, with the requested confidence.
+    /// Whether two things are proven: the average rate is at most the requested rate, and so is,
+    /// with the requested confidence, the rate of one filter.
     pub(super) fn holds(&self, bits: u64, items: u64, probes: u32) -> Result<bool> {
         let evidence = Evidence::of(self.target.variant(), items, probes, 1.0 - self.confidence);
         // The difference 1 - c is exact for c >= 1/2. For smaller c, its rounding error is less
@@ -94,8 +94,8 @@ impl<'a> Sure<'a> {
 ///
 /// As a function of the number of probes, the cost falls and then rises, except for small jumps
 /// where sizes are rounded to whole bits. So the search goes from `first` in both directions. In
-/// each direction, the search ends after two successive numbers beyond the margin, or eight within
-/// it, that do not improve the cost.
+/// each direction, the search ends after eight successive numbers that do not improve the cost. A
+/// number whose cost is beyond the margin counts as four.
 fn promising(
     target: &Target,
     first: u32,
@@ -127,7 +127,7 @@ fn promising(
     known.into_iter().map(|(cost, probes)| (probes, cost)).chain(others.map(|probes| (probes, f64::INFINITY)))
 }
 
-/// Returns the rate that one filter does not exceed with this confidence. The rate includes the
+/// Returns the rate that, with this confidence, one filter does not exceed. The rate includes the
 /// bound on equal hashes. If `met` is given, it is already proven that the filter does not exceed
 /// `met`.
 pub(super) fn kept(target: &Target, bits: u64, items: u64, probes: u32, confidence: f64, met: Option<&Rate>) -> Result<RateQuantile> {

@@ -6,9 +6,8 @@ use crate::Variant;
 use crate::exact::bisect::bisect_reals;
 use crate::tails::bernoulli::BernoulliSum;
 
-/// The mean and the variance of the (weighted) number of set bits
-/// ([`crate::one_filter::quantile::OnesLaw`]), its largest possible value, and the variance and the
-/// spacing of its larger part, whose values are evenly spaced.
+/// The mean and the variance of the (weighted) number of set bits, its largest possible value, and
+/// the other fields of [`crate::one_filter::quantile::OnesLaw`], all in approximation.
 struct Moments {
     mean: f64,
     variance: f64,
@@ -20,7 +19,8 @@ struct Moments {
 /// The mean and the variance of the number of set bits among `bits` after `throws` single balls.
 fn occupied(bits: f64, throws: f64) -> (f64, f64) {
     let empty = libm::exp(throws * libm::log1p(-1.0 / bits));
-    // g_2 / g_1^2 - 1 without cancellation.
+    // g_2 / g_1^2 - 1 without cancellation, where g_j is the probability that j given bits stay
+    // empty.
     let together = libm::expm1(throws * libm::log1p(-1.0 / ((bits - 1.0) * (bits - 1.0))));
     (bits * (1.0 - empty), bits * empty * (1.0 - empty) + bits * (bits - 1.0) * empty * empty * together)
 }
@@ -57,8 +57,8 @@ impl Moments {
 }
 
 /// Estimates the logarithm of the bound that [`crate::one_filter::quantile::miss_bound`] gives on
-/// the probability that a filter exceeds the rate. `ln_rate` is the logarithm of the requested rate
-/// minus the bound on equal hashes.
+/// the probability that a filter exceeds the rate. `ln_rate` is the logarithm of the rate that
+/// remains when the bound on equal hashes is subtracted from the requested rate.
 pub(super) fn ln_miss(variant: Variant, bits: f64, items: f64, probes: f64, ln_rate: f64) -> f64 {
     let moments = Moments::new(variant, bits, items, probes);
     let most = match variant {
@@ -106,7 +106,8 @@ fn most_distinct(bits: f64, probes: f64, ln_rate: f64) -> f64 {
 }
 
 /// Estimates the mean of `ln(x - i)` over the probes `i`. So `ln(C(x, k) / C(m, k))` is about k
-/// times the difference of two such means. Each is the middle term, with a second-order correction.
+/// times the difference of two such means. Each mean is estimated by its middle term, with a
+/// second-order correction.
 fn middle_term(probes: f64) -> impl Fn(f64) -> f64 {
     let (middle, spread) = ((probes - 1.0) / 2.0, (probes * probes - 1.0) / 24.0);
     move |x| libm::log((x - middle).max(0.5)) - spread / ((x - middle) * (x - middle)).max(0.25)

@@ -79,7 +79,7 @@ impl Plan {
     /// plan may exist. With [`Promise::OneFilter`], a smaller plan may exist, too. The reason is
     /// that the probability of meeting the rate is not monotone in the number of bits. For a
     /// standard filter, for example, the largest number of set bits that meets the rate is rounded
-    /// down to a whole number.
+    /// down to a whole number, and this rounding makes the probability jump.
     ///
     /// # Errors
     /// Fails if a parameter is out of range. Fails with
@@ -87,11 +87,10 @@ impl Plan {
     /// of items, rate and bits. Fails with [`Error::NoGuarantee`](crate::Error::NoGuarantee) if it
     /// requests a guarantee for a two-hash scheme.
     ///
-    /// Also fails if the requested rate is not above the bound on equal hashes, if it needs more
-    /// memory than the cap allows, or if it is not proven to be possible with the given bits. In
-    /// these three cases, the field `reachable` of the error contains a rate for comparison. For
-    /// the equal hashes, it is the bound that the requested rate must exceed. Otherwise, it is an
-    /// upper bound on the lowest rate that is possible.
+    /// Also fails if the requested rate is not above the bound on equal hashes. In this case, the
+    /// field `reachable` of the error is that bound. Also fails if the requested rate needs more
+    /// memory than the cap allows, or is not proven to be possible with the given bits. In these
+    /// two cases, `reachable` is an upper bound on the lowest rate that is possible.
     pub fn new(target: &Target) -> Result<Plan> {
         let _work = work::begin();
         target.check()?;
@@ -108,8 +107,8 @@ impl Plan {
     }
 
     /// Returns the blocked plan if it is worth its additional bits ([`Plan::is_worth_it`]), and
-    /// otherwise the standard plan. An error of the blocked planner means that no blocked filter
-    /// meets the target.
+    /// otherwise the standard plan. The result is also the standard plan if the blocked planner
+    /// fails, because then no blocked filter is known to meet the target.
     fn auto(target: &Target) -> Result<Plan> {
         let spread = spread::plan(target)?;
         let in_lines = blocked::plan(target).ok().filter(|plan| plan.is_worth_it(&spread));
@@ -174,22 +173,23 @@ impl Plan {
         self.bits.div_ceil(64) * 8
     }
 
-    /// Returns the number of bits of this blocked filter, divided by that of a standard filter for
-    /// the same number of items and the same rate. `standard` must be the standard plan for the
-    /// same target.
+    /// Returns the number of bits of this blocked filter, divided by the number of bits of a
+    /// standard filter for the same number of items and the same rate. `standard` must be the
+    /// standard plan for the same target.
     ///
-    /// If the target gives the number of bits, the numbers of bits in `self` and `standard` do not
-    /// show the difference. The function then makes two more plans, without a given number of bits:
+    /// If the target gives the number of bits, `self` and `standard` both have about this number of
+    /// bits, so their ratio says nothing. The function then makes two more plans, without a given
+    /// number of bits:
     ///
     /// - a standard plan for the items and the rate of this plan
     /// - a blocked plan for the items and the rate of `standard`
     ///
     /// If the target also gives items and a rate, the result is the bits of the blocked plan,
     /// divided by the bits of the standard plan. Otherwise, the function computes two ratios: the
-    /// given bits to the bits of the standard plan, and the bits of the blocked plan to the given
-    /// bits. The result is the larger ratio.
+    /// given bits divided by the bits of the standard plan, and the bits of the blocked plan
+    /// divided by the given bits. The result is the larger ratio.
     ///
-    /// The result is `None` if one of the two plans cannot be made. Making them takes as long as
+    /// The result is `None` if one of the two plans cannot be made. Making both takes as long as
     /// [`Plan::new`] for a blocked filter: some tens of milliseconds.
     #[must_use]
     pub fn bits_ratio(&self, standard: &Plan) -> Option<f64> {
@@ -198,7 +198,7 @@ impl Plan {
         let Ok(Ask::MostItems { bits, .. } | Ask::GivenSize { bits, .. }) = ask else {
             return Some(self.bits as f64 / standard.bits as f64);
         };
-        // The same items and the same rate as a plan, with as many bits as they need.
+        // A target with the items and the rate of a plan, but without a number of bits.
         let same = |plan: &Plan| {
             let rate = plan.rate.or_else(|| Rate::try_from(plan.promised()).ok())?;
             Some(Target { bits: None, max_bits: None, ..self.target.clone() }.items(plan.items).rate(rate))
@@ -206,7 +206,7 @@ impl Plan {
         let spread = spread::plan(&Target { scheme: SchemeId::Standard, ..same(self)? }).ok()?.bits;
         let in_lines = blocked::plan(&same(standard)?).ok()?.bits;
         let [bits, spread, in_lines] = [bits, spread, in_lines].map(|bits| bits as f64);
-        // A size that was given beside a rate may be far more than the rate needs.
+        // If the target gives both bits and a rate, the bits may be far more than the rate needs.
         let is_asked_twice = matches!(ask, Ok(Ask::GivenSize { rate: Some(_), .. }));
         Some(if is_asked_twice { in_lines / spread } else { (bits / spread).max(in_lines / bits) })
     }
@@ -226,8 +226,8 @@ impl Plan {
         self.bits_ratio(standard).is_some_and(|times| times <= WORTH_TIMES)
     }
 
-    /// Creates the plan for a size that was found before, and proves its rates again. Returns an
-    /// error if the size does not meet the target.
+    /// Creates the plan for a size (bits, probes and items) that an earlier plan found, and proves
+    /// its rates again. Returns an error if the size does not meet the target.
     #[cfg(feature = "serde")]
     pub(crate) fn of_size(scheme: SchemeId, bits: u64, probes: u32, items: u64, target: Target) -> Result<Plan> {
         let given = Target { scheme, layout: Layout::Spread, ..target.clone() }.bits(bits).probes(probes).items(items);
@@ -252,7 +252,8 @@ impl Plan {
 mod tests {
     use super::*;
 
-    /// A size that is given beside a rate does not change how the layouts compare at this rate.
+    /// Tests that [`Plan::bits_ratio`] is the same with and without a number of bits in the target,
+    /// if the target gives a rate.
     #[test]
     fn given_sizes_compare_at_the_rate_that_is_asked() {
         let ratio = |target: &Target| {

@@ -31,11 +31,12 @@ pub(super) fn question<'a>(target: &Target, rate: &'a Rate) -> Question<'a> {
     Question { variant: target.variant(), rate, probes: target.probes, hash_bits: Some(target.hash_bits) }
 }
 
-/// Returns a number of probes that makes the rate well below the requested rate, and below a
-/// thousandth of the bound on equal hashes. Trying more probes would only take time.
+/// Returns an upper limit on the numbers of probes that are worth trying. At this limit, the rate
+/// is well below the requested rate, and below a thousandth of the bound on equal hashes, unless
+/// the filter is too small for such a rate.
 pub(super) fn useful_probes(target: &Target, bits: u64, items: u64) -> Result<u32> {
     let most = target.variant().max_probes(bits).min(search::MAX_SEARCHED_PROBES);
-    // With less than half a bit per item, each further probe only fills the filter.
+    // With less than half a bit per item, additional probes only fill the filter.
     if bits < items / 2 {
         return Ok(1);
     }

@@ -220,7 +220,8 @@ impl Target {
     /// Returns an error if the bound on equal hashes alone reaches the rate.
     pub(crate) fn check_hash_floor(&self, items: u64, asked: Rate) -> Result<()> {
         let reachable = hash_floor(items, self.hash_bits);
-        // A rate equal to the floor cannot be reached, because the positions add to the rate.
+        // A rate equal to the bound on equal hashes cannot be reached, because the positions add to
+        // the rate.
         if search::reaches(reachable, &asked) {
             return Err(Error::BelowHashFloor { asked, items, hash_bits: self.hash_bits, reachable });
         }
@@ -246,7 +247,7 @@ pub(crate) enum Ask {
     FewestBits { items: u64, rate: Rate },
     /// The largest number of items that these bits hold at this rate.
     MostItems { rate: Rate, bits: u64 },
-    /// The lowest rate of a given size. If a rate is requested, it is compared with the requested
-    /// rate.
+    /// The lowest rate of a given size. If the target requests a rate, the lowest rate is compared
+    /// with it.
     GivenSize { items: u64, rate: Option<Rate>, bits: u64 },
 }

@@ -23,7 +23,7 @@ pub struct Textbook {
     pub probes: u32,
     /// The rate by the textbook formula, `(1 - e^(-nk/m))^k`.
     pub claimed: f64,
-    /// The exact expected rate of that filter.
+    /// The exact expected rate of the textbook filter.
     pub fpr: Fpr,
     /// Whether the exact rate, plus the bound on equal hashes, is at most the requested rate. The
     /// comparison is exact. `None` if no rate was requested.

@@ -1,5 +1,5 @@
-//! Plans for schemes of two hashes: a size that is proven to meet a rate, or an error that names a
-//! scheme that can.
+//! Plans for schemes of two hashes: a size that is proven to meet a rate, or an error that names
+//! another scheme that meets the rate.
 
 mod proofs;
 
@@ -39,12 +39,12 @@ pub(super) fn plan(target: &Target) -> Result<Plan> {
 /// bracket, plus the bound on equal hashes, is low enough.
 ///
 /// The result need not be the smallest such size. The rate of two-hash schemes is not monotone in
-/// the bits. If the number of bits has small divisors, some steps h2 repeat positions, while the
-/// next number of bits may have no such divisors. For primes, the rate is nearly monotone. So only
-/// primes are tried, starting at the size that a first-order formula predicts. As the number of
-/// probes grows, the proven rate rises faster than the predicted rate. So for each number of
-/// probes, the search tries to find a smaller size than the best so far. The search takes at most
-/// some seconds.
+/// the bits. If the number of bits has small divisors, some values of h2 (the second hash, which is
+/// the step between positions) repeat positions. The next number of bits may have no small
+/// divisors. Among primes, the rate is nearly monotone. So only primes are tried, starting at the
+/// size that a first-order formula predicts. As the number of probes grows, the proven rate rises
+/// faster than the predicted rate. So for each number of probes, the search tries to find a smaller
+/// size than the best so far. The search takes at most some seconds.
 ///
 /// Returns the errors of the standard planner for the same rate, and [`Error::SchemeOutOfReach`] if
 /// no size up to the cap is proven to meet the rate. This error contains the lowest proven rate
@@ -83,7 +83,8 @@ fn smallest(question: &Question<'_>, cap: u64) -> Result<core::result::Result<(u
 fn most_items(target: &Target, rate: Rate, bits: u64) -> Result<Plan> {
     let proofs = Proofs::new(target);
     check_size(target, bits)?;
-    // This number only starts and limits the search. Distinct positions may hold a few items more.
+    // This number only starts and limits the search. A filter with distinct positions may hold a
+    // few items more.
     let standard = Plan::new(&standard(target)).map_or(1, |plan| plan.items);
     let limit = standard.saturating_mul(2).saturating_add(16);
     let mut best = None;
@@ -126,7 +127,7 @@ fn out_of_reach(proofs: &Proofs<'_>, asked: Rate, bits: u64, items: u64) -> Resu
     Err(Error::OutOfReach { asked, items, bits, probes, reachable, is_impossible: false })
 }
 
-/// The probes with the lowest rate that is proven at a size, and that rate.
+/// The number of probes with the lowest rate that is proven at a size, and that rate.
 fn lowest(proofs: &Proofs<'_>, bits: u64, items: u64) -> Result<(u32, f64)> {
     let target = proofs.target;
     let likely = likely_probes(target, bits, items)?;
@@ -267,7 +268,7 @@ fn least_by(target: &Target, cost: impl Fn(u32) -> Result<f64>) -> Result<u32> {
 }
 
 /// A size of at least `bits` that plans may choose. It is a prime or, if there are slices, a prime
-/// multiplied by the probes.
+/// multiplied by the number of probes.
 fn size_from(question: &Question<'_>, bits: u64, probes: u32) -> Option<u64> {
     match question.target.scheme {
         SchemeId::PartitionDouble => next_prime(bits.div_ceil(u64::from(probes)).max(u64::from(probes)))?.checked_mul(u64::from(probes)),

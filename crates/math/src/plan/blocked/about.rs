@@ -1,4 +1,5 @@
-//! Approximate averages: a lower bound without a table, and a table of the rates of a block.
+//! Approximations of the average rate: a lower bound that needs no table, and a table of the rates
+//! of a block for each load.
 
 use crate::exact::power::power;
 use crate::law::registry::{BLOCK_BITS, BLOCK_PROBES};
@@ -83,8 +84,8 @@ impl RateTable {
 
     /// A lower bound on the logarithm of the expected rate. It takes a microsecond, and the
     /// relative error of the rate is below 1e-9. The bound is minus infinity if loads are so high
-    /// that it would take longer. The load of a query's block is binomial. Loads far above the mean
-    /// are left out, which lowers a sum of positive terms by less than 1e-20.
+    /// that the computation would take longer. The load of a query's block is binomial. Loads far
+    /// above the mean are left out, which lowers a sum of positive terms by less than 1e-20.
     pub(super) fn ln_rate(&mut self, blocks: f64, items: f64, probes: u32) -> f64 {
         let lambda = items / blocks;
         if lambda > 500.0 || blocks < 2.0 {

@@ -87,7 +87,7 @@ impl Sizes {
 }
 
 /// During a search, two sizes above this number are treated as equal if their relative difference
-/// is less than its inverse.
+/// is less than `1 / GRAINS`.
 pub(super) const GRAINS: u64 = 200_000;
 
 /// The parameters of a search for the nearest size with a guarantee.

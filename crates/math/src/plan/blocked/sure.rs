@@ -65,7 +65,7 @@ impl<'a> Sure<'a> {
     }
 
     /// Finds the parameters of the bound (the tilt) for another size. The search starts from the
-    /// known tilt, unless the load is very different.
+    /// known tilt, unless the load differs by more than [`MUCH`].
     pub(super) fn tilt_at(&mut self, blocks: u64, items: u64) {
         let load = items as f64 / blocks as f64;
         let near = self.tilt.as_ref().filter(|_| libm::log(load / self.load).abs() <= MUCH);
@@ -86,8 +86,8 @@ impl<'a> Sure<'a> {
         self.kept(blocks, items) <= rate.to_f64().next_down()
     }
 
-    /// Like [`keeps`](Self::keeps). If the known tilt does not prove the rate and was found for a
-    /// very different load, a new tilt is tried.
+    /// Like [`keeps`](Self::keeps). If the known tilt does not prove the rate, and was found for a
+    /// load that differs by more than [`FAR`], a new tilt is tried.
     pub(super) fn keeps_anywhere(&mut self, blocks: u64, items: u64, rate: &Rate) -> bool {
         if self.keeps(blocks, items, rate) {
             return true;

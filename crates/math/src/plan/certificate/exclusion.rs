@@ -1,12 +1,13 @@
 //! Evidence that no smaller filter is enough.
 //!
 //! For a fixed number of probes, the rate decreases as the number of bits grows. So excluding one
-//! size excludes all smaller sizes. At that size, `f(k) >= b(k) = (1 - q)^k` with
-//! `q = (1 - 1/m)^(nk)`, by convexity. With `a = -n ln(1 - 1/m)` we have `k = -ln(q) / a`, so
-//! `ln b = -ln(q) ln(1 - q) / a`. The product `ln(q) ln(1 - q)` rises up to q = 1/2 and falls
-//! beyond. So as k grows, `b` falls while `q >= 1/2`, and then rises. On either side of the
-//! minimum, if the bound excludes some k, it also excludes every k farther from the minimum. The
-//! numbers of probes in between are excluded by computing their rates.
+//! size excludes all smaller sizes. Let `f(k)` be the expected rate with k probes at that size. By
+//! convexity, it is at least `b(k) = (1 - q)^k` with `q = (1 - 1/m)^(nk)`. With
+//! `a = -n ln(1 - 1/m)` we have `k = -ln(q) / a`, so `ln b = -ln(q) ln(1 - q) / a`. The product
+//! `ln(q) ln(1 - q)` rises up to q = 1/2 and falls beyond. So as k grows, `b` falls while
+//! `q >= 1/2`, and then rises. On either side of the minimum, if the bound excludes some k, it also
+//! excludes every k farther from the minimum. The remaining numbers of probes, between the two
+//! sides, are excluded by computing their rates.
 
 use super::{Claim, Smallest, Whole, decide, standard};
 use crate::law::hash_floor;
@@ -68,8 +69,8 @@ pub(super) fn smaller(claim: &Claim) -> Result<Option<Smaller>> {
 /// it excludes on the right.
 fn bounded(claim: &Claim, bits: u64) -> Result<(u32, u32)> {
     let (m, n) = (bits as f64, claim.items as f64);
-    // The bound must exceed the rate minus the floor of equal hashes by a small margin, because the
-    // checker decides in whole numbers.
+    // The bound must exceed the requested rate minus the bound on equal hashes by a small margin,
+    // because the checker decides in whole numbers.
     let left = 1.0 - libm::exp(libm::log(hash_floor(claim.items, claim.hash_bits)) - claim.rate.ln());
     let target = claim.rate.ln() + libm::log(left.max(1e-300));
     let bound = |probes: u32| ln_power_of_mean(m, n, f64::from(probes));

@@ -32,8 +32,8 @@ pub struct OneFilter {
 /// plus 1. In the formulas, `v` is the variance of X.
 ///
 /// The fields are integers, in units of `2^-64` ([`TailBound::UNIT`]). `mean_above` and
-/// `variance_above` are upper bounds on the true values, and `variance` is a lower bound. `tilt` is
-/// not an estimate, because the bounds hold for every tilt above 0.
+/// `variance_above` are upper bounds on the true values, and `variance` is a lower bound. `tilt`
+/// needs no bound on an error, because the formulas hold for every tilt above 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TailBound {
     /// The probability is 0. A filter cannot have `a` set bits, because `min(m, n k) < a`.
@@ -154,7 +154,8 @@ pub(super) fn one_filter(claim: &Claim, asked: f64) -> Result<OneFilter> {
     if safe >= 1.0 {
         return Err(unproven());
     }
-    // The confidence that is proven, rounded down; five digits of the miss are kept.
+    // The confidence that is proven, rounded down. Five digits of its complement, the probability
+    // of a miss, are kept.
     let digits = libm::pow(10.0, 4.0 - libm::floor(libm::log10(safe)));
     let confidence = 1.0 - libm::ceil(safe * digits + 1e-3) / digits;
     Ok(OneFilter { confidence, ones, bound })

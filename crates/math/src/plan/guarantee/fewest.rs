@@ -8,14 +8,15 @@ use crate::search::{self, Fit};
 use crate::{MAX_BITS, Result, Variant};
 
 /// The number of sizes below the first guess that are tried. The guarantee may hold for one of them
-/// although it does not hold for a larger size. The probability is not monotone in the number of
-/// bits, because rounding to whole bits changes the rate.
+/// although it does not hold for a larger size. The reason is that the probability of meeting the
+/// rate is not monotone in the number of bits (see [`super::followed`]).
 const DOWN: u64 = 48;
 
 /// The number of proofs that may fail before the search continues with larger steps.
 const PROOFS: u64 = 64;
 
-/// The largest difference, in bits, that rounding to whole bits makes between a size and its guess.
+/// The largest difference, in bits, between a guessed size and the proven size that is caused by
+/// rounding to whole bits.
 pub(super) const WHOLE_BITS: f64 = 16.0;
 
 /// An upper bound on the relative difference between a size found by bounds and the smaller size

@@ -7,17 +7,18 @@
 //! passes an integer. Now suppose that one more set bit is allowed (`s m + 1`). The probability of
 //! exceeding this limit is below the probability of a miss at this size and at every smaller size,
 //! because each jump is by one bit. So if a size misses too often even with one more bit allowed,
-//! no smaller size is enough (`tests/plan_guarantee.rs` checks this at all sizes). All larger sizes
-//! are tried. For the partitioned scheme, only a bound is known. For that scheme, all sizes are
-//! tried, starting with the smallest that keeps the rate on average.
+//! no smaller size is enough (`tests/plan_guarantee.rs` checks this at all sizes). The search tries
+//! all larger sizes. For the partitioned scheme, only a bound on the probability of a miss is
+//! known. So the search tries all sizes, starting with the smallest size whose average rate is low
+//! enough.
 
 use super::Sure;
 use crate::one_filter::quantile::{Evidence, FEW_BALLS, MANY_ITEMS, misses_by_far};
 use crate::{Result, Variant, search};
 
 /// Whether the search must try every size, because approximations are not precise enough. For the
-/// partitioned scheme, this is so below [`MANY_ITEMS`] items, because the lengths of the slices
-/// matter.
+/// partitioned scheme, this is the case below [`MANY_ITEMS`] items and up to [`FEW_BALLS`] balls,
+/// because the lengths of the slices matter.
 pub(super) fn is_followed(variant: Variant, items: u64, probes: u32, allowed: f64) -> bool {
     match variant {
         Variant::Partitioned => items < MANY_ITEMS && items * u64::from(probes) <= FEW_BALLS,
@@ -32,7 +33,8 @@ impl Sure<'_> {
         is_followed(self.target.variant(), items, probes, 1.0 - self.confidence)
     }
 
-    /// Whether these probes miss the rate at this size and at all smaller ones.
+    /// Whether filters with this number of probes miss the rate too often, at this size and at all
+    /// smaller sizes.
     fn misses_up_to(&self, bits: u64, items: u64, probes: u32) -> Result<bool> {
         let law = (self.target.variant(), bits, items, probes);
         Ok(bits < self.target.variant().least_bits(probes) || misses_by_far(law, self.rate, self.target.hash_bits, 1.0 - self.confidence)?)

@@ -1,7 +1,8 @@
 //! Proven rates of two-hash schemes. Every answer of the planner is based on them.
 //!
-//! The rate depends only on the size. Each rate has its own limit on the work. So a rate does not
-//! depend on what the search computed before, and no two answers contradict each other.
+//! The proven rate of a size depends only on the size. In particular, it does not depend on what
+//! the search computed before, because each rate has its own limit on the work. So no two answers
+//! contradict each other.
 
 use super::super::target::Target;
 use crate::exact::enclosure::Enclose;
