@@ -4,9 +4,9 @@ use core::convert::Infallible;
 use core::ops::RangeInclusive;
 
 /// Returns the smallest number in a range for which `reached` returns true. If `reached` is true
-/// for a number, it must be true for all larger numbers. It must be true for the last number of the
-/// range, but is not called for it. A range of length n takes about `log2(n)` calls. If the range
-/// is empty, the result is `*range.end()`.
+/// for a number, it must be true for all larger numbers. `reached` must be true for the last number
+/// of the range, but is not called for that number. A range of length n takes about `log2(n)`
+/// calls. If the range is empty, the result is `*range.end()`.
 ///
 /// ```
 /// assert_eq!(truebloom_math::bisect(0..=100, |x| x * x >= 50), 8);

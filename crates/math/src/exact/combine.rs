@@ -66,7 +66,7 @@ impl<B: Enclose> Enclose for Power<B> {
     }
 }
 
-/// The product of some numbers, at least one.
+/// The product of one or more numbers.
 pub(crate) struct ProductOf(pub(crate) Vec<Box<dyn Enclose>>);
 
 impl Enclose for ProductOf {
@@ -94,7 +94,7 @@ impl Enclose for ProductOf {
     }
 }
 
-/// The difference of two numbers, known to be positive.
+/// The difference `whole - part`, which must be positive.
 pub(crate) struct Difference<A, B> {
     pub(crate) whole: A,
     pub(crate) part: B,

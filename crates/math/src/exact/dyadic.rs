@@ -1,5 +1,5 @@
 //! Non-negative integers times a power of two. Such numbers are the ends of proven brackets. They
-//! are rounded outward when they are converted.
+//! are rounded outward when they are converted to `f64`.
 
 use crate::exact::fixed;
 use alloc::vec;
@@ -143,7 +143,7 @@ impl Dyadic {
         if excess <= 0 { self.clone() } else { self.aligned(self.exponent + excess, up) }
     }
 
-    /// Compares the integers after both are aligned to the smaller exponent.
+    /// Compares the values, even if the exponents differ.
     pub(crate) fn compare(&self, other: &Dyadic) -> Ordering {
         let by_zero = other.is_zero().cmp(&self.is_zero());
         if self.is_zero() || other.is_zero() {

@@ -53,7 +53,7 @@ impl Enclosure {
         }
     }
 
-    /// The bracket with the probability of equal hashes added to both ends.
+    /// The bracket with the bound on equal hashes added to both ends.
     fn with_floor(mut self, floor: Option<HashFloor>) -> Enclosure {
         if let Some(floor) = floor {
             self.add_floor(floor);
@@ -108,7 +108,8 @@ impl Enclosure {
     }
 }
 
-/// The lowest possible rate of a filter whose keys may have equal hashes: `items / 2^hash_bits`.
+/// The bound on the probability that a new key has the same hash as one of the items:
+/// `items / 2^hash_bits`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HashFloor {
     pub(crate) items: u64,
@@ -146,9 +147,9 @@ pub(crate) trait Enclose {
     /// Whether the number is at most `rate`. If a floor for equal hashes is given, it is added to
     /// the number first.
     ///
-    /// The decision is exact while the product of the denominators is below 2^[`TIE_BITS`]. Beyond
-    /// that, the answer is false if no bracket of that precision separates the two numbers. So the
-    /// answer is never true for a number above the rate.
+    /// The decision is exact if the product of the denominators is below 2^[`TIE_BITS`]. For larger
+    /// products, the answer is false if no bracket of that precision separates the two numbers. So
+    /// the answer is never true for a number above the rate.
     fn at_most(&self, rate: &Rate, floor: Option<HashFloor>) -> Result<bool> {
         let floor_bits = floor.map_or(0.0, |floor| f64::from(floor.hash_bits));
         let gap = self.denominator_bits() + rate.denominator_bits() as f64 + floor_bits;
@@ -169,7 +170,8 @@ pub(crate) trait Enclose {
 /// bits.
 pub(crate) const GUARD: u32 = 60;
 
-/// Equality is decided for denominators of up to this many bits.
+/// The largest number of bits in the product of two denominators for which equality is decided
+/// exactly.
 const TIE_BITS: f64 = 65_536.0;
 
 /// A bracket with a relative width of at most `2^-guard`. The first attempt uses fractions of

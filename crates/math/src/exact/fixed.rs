@@ -10,7 +10,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// A divisor below `2^63` with its precomputed reciprocal (Möller and Granlund, "Improved division
+/// A divisor of one word with its precomputed reciprocal (Möller and Granlund, "Improved division
 /// by invariant integers", 2011).
 pub(crate) struct Divisor {
     normalized: u64,

@@ -8,16 +8,16 @@ use core::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Method {
-    /// The bracket is proven and narrow. All rounding errors are counted.
+    /// The bracket is proven and narrow. It includes all rounding errors.
     Exact,
     /// The bracket comes from an error estimate that tests confirm but no proof covers.
     Validated,
-    /// The bracket is proven, but may be wide.
+    /// The bracket is proven, but can be wide.
     Bound,
     /// The bracket is a 99% confidence interval from a simulation.
     Simulation,
     /// The value is only an approximation, with the given name. If there is a bracket, its ends are
-    /// proven but far apart. They may even be 0 and 1.
+    /// proven but far apart. They can even be 0 and 1.
     Approximation(&'static str),
 }
 
@@ -42,7 +42,7 @@ impl fmt::Display for Method {
 /// With [`Method::Exact`], `lower` and `upper` are usually at most two units in the last place
 /// apart. This is a relative width below 5e-16. Rates that are computed from several counts of set
 /// bits can have a relative width of about 1e-12. Rates of recycling filters can have even wider
-/// brackets. For a long-run rate, the relative width is at most 1e-9.
+/// brackets. For the long-run rate of a recycling filter, the relative width is at most 1e-9.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Fpr {
@@ -85,13 +85,13 @@ impl Fpr {
     /// The rate of a full filter.
     pub const ONE: Fpr = Fpr { value: 1.0, lower: 1.0, upper: 1.0, ln: 0.0, ln_lower: 0.0, ln_upper: 0.0, method: Method::Exact };
 
-    /// Adds an unknown amount between 0 and `extra` to the rate. For example, the amount may be the
+    /// Adds an unknown amount between 0 and `extra` to the rate. For example, the amount can be the
     /// probability that two keys have equal hashes. The upper bounds grow by `extra`, rounded up.
     /// The lower bounds stay as they are.
     ///
     /// If the method was [`Method::Exact`] and `extra` is not negligible, the method becomes
     /// [`Method::Bound`]. The value then becomes the upper bound. An `extra` is negligible if
-    /// adding it to `upper` does not change the `f64`.
+    /// `upper + extra` is equal to `upper` in `f64` arithmetic.
     ///
     /// ```
     /// use truebloom_math::Variant;
@@ -123,14 +123,15 @@ impl Fpr {
     }
 
     /// Limits the upper end to `rate`. Call this only if integer arithmetic has proven that the
-    /// true value is at most `rate`: the upper end is rounded up, and may be above `rate`.
+    /// true value is at most `rate`. Even then, the upper end can be above `rate`, because it is
+    /// rounded up.
     pub(crate) fn cap(&mut self, rate: &Rate) {
         self.upper = self.upper.min(rate.ceil()).max(self.lower);
         self.ln_upper = self.ln_upper.min(rate.ln_above()).max(self.ln_lower);
         (self.value, self.ln) = (self.value.min(self.upper), self.ln.min(self.ln_upper));
     }
 
-    /// Makes a bracket from the proven ends `lower` and `upper`, which may be far apart. Both must
+    /// Makes a bracket from the proven ends `lower` and `upper`, which can be far apart. Both must
     /// be between 0 and 1. The value is the midpoint. The bounds on the logarithm are rounded
     /// outward.
     #[must_use]

@@ -95,8 +95,8 @@ pub(crate) fn divisors_up_to(n: u64, limit: u64) -> impl Iterator<Item = u64> {
     (1..=limit.min(n)).filter(move |&r| n.is_multiple_of(r))
 }
 
-/// Returns the smallest prime that is at least `n`. The result is `None` above `2^64 - 59`, the
-/// largest prime that fits a word.
+/// Returns the smallest prime that is at least `n`. The result is `None` if `n` is above
+/// `2^64 - 59`, the largest prime that fits in 64 bits.
 ///
 /// ```
 /// use truebloom_math::count_min::next_prime;
@@ -109,8 +109,8 @@ pub fn next_prime(n: u64) -> Option<u64> {
 }
 
 /// Returns whether the number is a prime. This is the test of Miller and Rabin. With the first
-/// twelve primes as bases, it is proven to be right below 3.3e24 (Sorenson and Webster, 2015). The
-/// test takes at most a few microseconds.
+/// twelve primes as bases, it is proven to be right for all numbers below 3.3e24 (Sorenson and
+/// Webster, 2015). The test takes at most a few microseconds.
 #[must_use]
 pub fn is_prime(n: u64) -> bool {
     const BASES: [u64; 12] = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37];

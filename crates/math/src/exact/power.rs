@@ -1,7 +1,8 @@
 //! Integer powers in floating point.
 
-/// Returns the power, computed by squaring. Unlike the platform's power function, it has the same
-/// result on every machine. The relative error is below the exponent times 2^-52.
+/// Returns `base^exponent`, computed by repeated squaring. Unlike the platform's power function,
+/// this function has the same result on every machine. The relative error is below the exponent
+/// times 2^-52.
 #[doc(hidden)]
 #[inline]
 #[must_use]

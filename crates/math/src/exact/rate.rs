@@ -41,7 +41,7 @@ pub struct Rate {
 
 const MIN_EXPONENT: i32 = -4000;
 
-/// The reason for an exponent that is too small or too large.
+/// The reason in the error for an exponent that is too small or too large.
 const OUT_OF_RANGE: &str = "its exponent is out of range";
 /// The largest power of ten that fits in a word.
 const TEN_19: u64 = 10_000_000_000_000_000_000;
@@ -78,8 +78,8 @@ impl Rate {
         (self.numerator, self.exponent, self.divisor)
     }
 
-    /// Returns the nearest `f64`, or a neighbour of the nearest. It is 0 for rates below the range
-    /// of `f64` (see [`Rate::ln`]).
+    /// Returns the nearest `f64`, or a neighbour of the nearest. The result is 0 for rates below
+    /// the range of `f64`. Use [`Rate::ln`] for such rates.
     #[must_use]
     pub fn to_f64(&self) -> f64 {
         let decimal: f64 = format!("{}e{}", self.numerator, self.exponent).parse().unwrap_or(0.0);
@@ -305,8 +305,8 @@ fn wrong_exponent(error: &ParseIntError) -> &'static str {
 }
 
 impl fmt::Display for Rate {
-    /// Writes a decimal if the rate has a finite decimal form (`0.001`, `1e-6`), and a fraction
-    /// otherwise (`1/3`).
+    /// Writes a decimal if the rate has a short decimal form (`0.001`, `1e-6`), and otherwise a
+    /// fraction (`1/3`).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (numerator, exponent, divisor) = self.normalized();
         let digits = numerator.to_string();

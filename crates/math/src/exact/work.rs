@@ -1,11 +1,10 @@
 //! A limit on the work of one call of the public interface.
 //!
-//! A search computes many rates. The work of each rate may be within the limit even if the work of
-//! all of them is not. So a call that computes more than one rate starts a count of steps
-//! ([`begin`]), and every computation that takes time adds its steps to the count ([`spend`]).
-//! Nested calls share the count of the outermost call. If the count would exceed the limit,
-//! [`spend`] returns an error before any work is done, so that a cheaper method (a bracket, a
-//! bound) can be used instead.
+//! A search computes many rates. The work of each rate can be within the limit even if the total
+//! work is not. So a call that computes more than one rate starts a count of steps ([`begin`]), and
+//! every computation that takes time adds its steps to the count ([`spend`]). Nested calls share
+//! the count of the outermost call. If the count would exceed the limit, [`spend`] returns an error
+//! before any work is done, so that a cheaper method (a bracket, a bound) can be used instead.
 //!
 //! The limit counts steps instead of time, so the same arguments give the same answer on every
 //! machine.
@@ -46,7 +45,7 @@ mod account {
 }
 
 /// Stores the count in builds without `std`, where all threads share one count. If several threads
-/// compute at the same time, their calls count as nested. Then some calls may return errors or
+/// compute at the same time, their calls count as nested. Then some calls can return errors or
 /// wider brackets, but no answer is wrong.
 #[cfg(not(any(test, feature = "std")))]
 mod account {
@@ -72,7 +71,7 @@ mod account {
     pub(super) fn add_call(by: i32) {
         #[cfg(target_has_atomic = "32")]
         CALLS.fetch_add(by.cast_unsigned(), Relaxed);
-        // Processors without such instructions have only one core.
+        // Processors without 32-bit atomic additions have only one core.
         #[cfg(not(target_has_atomic = "32"))]
         CALLS.store(CALLS.load(Relaxed).wrapping_add_signed(by), Relaxed);
     }
@@ -91,9 +90,9 @@ pub(crate) fn begin() -> Work {
 }
 
 /// Runs `calls` with one shared limit on the work of all calls to this crate. The limit corresponds
-/// to about a second. Without this function, every call has such a limit of its own. If a
-/// computation would exceed the limit, a cheaper method replaces it. If there is no cheaper method,
-/// the computation returns [`Error::TooLong`].
+/// to about a second. Without this function, every call has a separate limit. If a computation
+/// would exceed the limit, a cheaper method replaces it. If there is no cheaper method, the
+/// computation returns [`Error::TooLong`].
 ///
 /// ```
 /// use truebloom_math::{Variant, as_one_call};
@@ -140,7 +139,7 @@ pub(crate) fn alone<T>(steps: u32, compute: impl FnOnce() -> T) -> T {
 }
 
 /// Whether the call has spent more than a third of its limit. A search should then return the best
-/// result so far, because computing the numbers of the result may take the rest.
+/// result so far, because computing the numbers of that result can take the rest of the limit.
 pub(crate) fn is_third_spent() -> bool {
     account::calls() > 0 && account::spent() > MOST / 3
 }
