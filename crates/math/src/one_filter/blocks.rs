@@ -4,7 +4,8 @@
 //! A filter of B blocks that holds n items has the rate `R = (1/B) sum_b Y_b` with
 //! `Y_b = (X_b / 512)^k`, where `X_b` is the number of set bits in block b. The load `L_b` is the
 //! number of items in block b. The loads are multinomial, and given the loads the blocks are
-//! independent. Let `phi_l(t)` be `E[exp(t Y)]` for a block with l items. Then
+//! independent. Let `phi_l(t)` be `E[exp(t Y)]` for a block with l items. Then, with `[z^n]` for
+//! the coefficient of `z^n`,
 //!
 //! ```text
 //! E exp(t sum_b Y_b) = n! / B^n [z^n] G(z)^B,   G(z) = sum_l z^l / l! phi_l(t).
@@ -22,8 +23,8 @@
 //! have a fixed sum. So the bound is much sharper than Bennett's inequality for the negatively
 //! associated loads (Joag-Dev and Proschan 1983; Dubhashi and Ranjan 1998). That inequality can use
 //! only the sum of the variances of single blocks. At a rate of 1%, that sum is seven times the
-//! variance of the filter's rate. The reason is that a block's rate is nearly linear in its load,
-//! and the sum of the linear parts over all blocks is a constant.
+//! variance of `sum_b Y_b`. The reason is that a block's rate is nearly linear in its load, and the
+//! sum of the linear parts over all blocks is a constant.
 //!
 //! Let `lambda = n/B` and `z = lambda zeta`, and let `M = E[phi_L(t) - 1]` for a Poisson load L of
 //! mean z. With Stirling's `n! <= sqrt(2 pi n) (n/e)^n e^(1/12n)`, the bound becomes:

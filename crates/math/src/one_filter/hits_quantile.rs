@@ -43,11 +43,11 @@ pub struct HitsQuantile {
 /// (false positives) among `queries` new keys in one filter with `items` items. Both the filter and
 /// the new keys are random.
 ///
-/// With few items and queries, the probabilities of all fills are summed, and both ends are almost
-/// always equal. This is the case, for example, with 10,000 positions (items times probes) and
-/// 100,000 queries. With more items or queries, the ends follow from proven bounds on the tails of
-/// the fill, and differ. For a partitioned filter with two or more probes, the ends always follow
-/// from such bounds, and the lower end is 0. A call takes milliseconds.
+/// With few items and queries, the probabilities of all fills (numbers of set bits) are summed, and
+/// both ends are almost always equal. This is the case, for example, with 10,000 positions (items
+/// times probes) and 100,000 queries. With more items or queries, the ends follow from proven
+/// bounds on the tails of the fill, and differ. For a partitioned filter with two or more probes,
+/// the ends always follow from such bounds, and the lower end is 0. A call takes milliseconds.
 ///
 /// ```
 /// use truebloom_math::{Variant, false_positives, hits_quantile_bound};

@@ -38,11 +38,12 @@ pub struct RateQuantile {
 /// items, over all seeds.
 ///
 /// The rate of a filter is at most the upper end with a probability of at least `confidence`. A
-/// [`Plan`](crate::Plan) of this size guarantees the upper end plus the bound on equal hashes. With
-/// few items, the upper end is computed from the law of the fill. With more items, it follows from
-/// bounds on the tails of the fill. The lower end always follows from such bounds.
+/// [`Plan`](crate::Plan) of this size and confidence guarantees a rate of at most the upper end
+/// plus the bound on equal hashes. With few items, the upper end is computed from the exact
+/// distribution of the number of set bits. With more items, it follows from bounds on the tails of
+/// this distribution. The lower end always follows from such bounds.
 ///
-/// For a partitioned filter, the upper end follows from such bounds for any number of items. The
+/// For a partitioned filter, the upper end follows from tail bounds for any number of items. The
 /// rate is the product of the fills of the k slices. This product is at most the k-th power of
 /// their mean, because a geometric mean is at most the arithmetic mean. The lower end for the
 /// partitioned filter is 0.
@@ -69,7 +70,8 @@ pub fn rate_quantile_bound(variant: Variant, bits: u64, items: u64, probes: u32,
     let (high, ones) = kept_by(variant, (bits, items, probes), 1.0 - confidence)?;
     let Some(most) = ones else { return Ok(RateQuantile { confidence, fpr: high, ones }) };
     let law = OnesLaw::new(variant, bits, items, probes)?;
-    // If fewer than the share c of the filters have at most x set bits, the quantile is above x.
+    // If the share of filters with at most x set bits is below the confidence, the quantile is
+    // above x.
     let least = boundary(law.fill.mean, 1, bits + 1, |ones| Ok(law.at_most((ones - 1) as f64) < confidence))? - 1;
     let low = own_rate(variant, bits, probes, least.min(most))?;
     let fpr = Fpr { lower: low.lower, ln_lower: low.ln_lower, ..high };

@@ -6,8 +6,8 @@ use crate::Variant;
 use crate::exact::bisect::bisect_reals;
 use crate::tails::bernoulli::BernoulliSum;
 
-/// The mean and the variance of the (weighted) number of set bits, its largest possible value, and
-/// the other fields of [`crate::one_filter::quantile::OnesLaw`], all in approximation.
+/// Approximations of the fields of [`crate::one_filter::quantile::OnesLaw`]. `mean` and `variance`
+/// are those of the (weighted) number of set bits, and `capacity` is its largest possible value.
 struct Moments {
     mean: f64,
     variance: f64,

@@ -1,5 +1,5 @@
-//! Lower bounds on the rate for a handful of items. For so few items, the bound by the mean fill is
-//! too weak to exclude other numbers of probes.
+//! Lower bounds on the rate for a handful of items. For so few items, the bound by the mean fill
+//! ([`super::ln_lower_bound`]) is too weak to exclude other numbers of probes.
 //!
 //! All sums here have positive terms, so `f64` loses no digits to cancellation. An operation has a
 //! relative error of at most 2^-53. A number passes through at most 32,000 steps of four operations

@@ -84,10 +84,10 @@ pub(crate) fn ln_complement_bound(variant: Variant, bits: u64, items: u64, probe
 
 /// Returns the number of probes with the smallest expected rate, with all ties. Numbers up to
 /// [`MAX_SEARCHED_PROBES`] are tried. Numbers above `bits` are not possible for classic filters,
-/// whose positions are distinct, and for partitioned filters, which have one slice per probe.
-/// Rounding `(m/n) ln 2` does not always give the best number. For m = 26 and n = 12, the rounded
-/// value is 2. In this case, two probes are best for classic filters, but one probe is best for
-/// standard filters.
+/// whose positions are distinct, and for partitioned filters, which have one slice per probe. For m
+/// bits and n items, rounding `(m/n) ln 2` does not always give the best number. For m = 26 and n =
+/// 12, the rounded value is 2. In this case, two probes are best for classic filters, but one probe
+/// is best for standard filters.
 ///
 /// The result is proven, even if the rate has several local minima. A number of probes is excluded
 /// if a lower bound on its rate is above the best rate found so far. The other numbers of probes
@@ -151,7 +151,8 @@ fn best_for_one_item(bits: u64, most: u32) -> Result<OptimalProbes> {
     Ok(OptimalProbes { probes: ties[0], ties, fpr, capped: false })
 }
 
-/// With fewer items than this limit, the bounds by the mean fill are too weak to exclude much.
+/// With fewer items than this limit, the bounds by the mean fill ([`ln_lower_bound`]) are too weak
+/// to exclude many numbers of probes.
 const FEW_ITEMS: u64 = 33;
 
 /// The best number of probes found so far.
@@ -254,9 +255,10 @@ impl Contest {
         self.ties == [1] && complement < single - slack(single)
     }
 
-    /// Goes through every k from 1 to `most` for a handful of items. If the bound by the mean fill
-    /// does not exclude a k, the law itself, computed in floating point with positive terms, gives
-    /// a second bound. The remaining k are compared exactly.
+    /// Goes through every number of probes k from 1 to `most`, for a handful of items. If the bound
+    /// by the mean fill does not exclude k, a second bound is computed from the law itself, in
+    /// floating point with positive terms. The numbers that neither bound excludes are compared
+    /// exactly.
     fn exclude_with_few_items(&mut self, most: u32) -> Result<()> {
         let start = self.ties[0];
         let mut left: Vec<u32> = (1..=most).filter(|&k| k != start && !self.is_excluded(k)).collect();
@@ -366,8 +368,9 @@ impl Question<'_> {
 /// The smallest number of bits whose expected rate for `items` items is at most the requested rate,
 /// or `None` if it would be above [`MAX_BITS`].
 ///
-/// With a fixed number of probes, the rate falls as the number of bits grows, so the boundary is
-/// proven. [`best_probes`] proves that no other number of probes needs fewer bits.
+/// With a fixed number of probes, the rate falls as the number of bits grows. So if one bit less is
+/// not enough, no smaller size is. [`best_probes`] proves that no other number of probes needs
+/// fewer bits.
 pub(crate) fn fewest_bits(question: Question<'_>, items: u64) -> Result<Option<Fit>> {
     let mut probes = question.first_probes(items, MAX_SEARCHED_PROBES);
     let mut enough = None;
@@ -403,8 +406,9 @@ pub(crate) fn fewest_bits_at(question: Question<'_>, items: u64, probes: u32, en
 /// The largest number of items whose expected rate in `bits` bits is at most the requested rate, or
 /// `None` if not even one item fits.
 ///
-/// With a fixed number of probes, the rate rises with the number of items, so the boundary is
-/// proven as in [`fewest_bits`]. More than 2^62 items are an error.
+/// With a fixed number of probes, the rate rises with the number of items. So, as in
+/// [`fewest_bits`], one decision settles all larger numbers: if one more item does not fit, no
+/// larger number fits. The function fails if more than 2^62 items fit.
 pub(crate) fn most_items(question: Question<'_>, bits: u64) -> Result<Option<Fit>> {
     let mut probes = question.first_probes(1, question.variant.max_probes(bits));
     let mut known = 0;
