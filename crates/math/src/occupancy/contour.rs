@@ -49,7 +49,7 @@ const BERNOULLI: [(f64, f64); 15] = [
 /// The number of terms in the expansion of the integrand at its saddle point.
 const ORDERS: usize = 26;
 
-/// The values that all probabilities of one law share.
+/// The values that are the same for all probabilities of one law.
 #[derive(Clone, Debug)]
 pub(crate) struct Contour {
     bits: u64,
@@ -107,7 +107,7 @@ impl Contour {
         }
         let choose = self.common.minus(ln_factorial(x)).minus(ln_factorial(self.bits - x));
         if x == n {
-            // Every throw hit another bit: [w^N] (e^w - 1)^N = 1.
+            // Every throw hit a different bit: [w^N] (e^w - 1)^N = 1.
             return Some((choose, 1.0));
         }
         if x == 1 {
@@ -182,9 +182,9 @@ fn expansion(r: f64) -> [f64; ORDERS] {
         }
         return l;
     }
-    // The expansion is the sum of those of r (e^s - 1) and ln((1 - e^(-z)) / (1 - e^(-r))). The
-    // latter comes from e^(-r (e^s - 1)), whose coefficients grow as r^j / j!, but have the weight
-    // e^(-r).
+    // The expansion is the sum of two expansions, of r (e^s - 1) and of ln((1 - e^(-z)) / (1 -
+    // e^(-r))). The second one comes from e^(-r (e^s - 1)), whose coefficients grow as r^j / j!,
+    // but have the weight e^(-r).
     let mut slope = [0.0; ORDERS];
     slope[1] = r;
     for i in 2..ORDERS {

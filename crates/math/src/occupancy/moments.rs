@@ -211,9 +211,9 @@ fn empties(bits: u64, committees: &[Committees], last: u32, limbs: usize) -> Vec
 }
 
 /// An upper bound on the errors of the `g_j`, in units in the last place. The base of a power is
-/// too low by at most one unit for each of its at most `last` ratios. The power with count c is
-/// then too low by at most `(last + 1) c`. The error of a product of two numbers below 1 is at most
-/// the sum of both errors, plus one.
+/// too low by at most one unit for each of its at most `last` ratios. Its power with the exponent
+/// c, a number of committees, is then too low by at most `(last + 1) c`. The error of a product of
+/// two numbers below 1 is at most the sum of both errors, plus one.
 fn empty_error(committees: &[Committees], last: u32) -> u128 {
     committees.iter().map(|c| (u128::from(last) + 1).saturating_mul(c.count).saturating_add(1)).fold(0, u128::saturating_add)
 }

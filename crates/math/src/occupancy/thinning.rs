@@ -77,7 +77,7 @@ pub(crate) struct Stretch {
 pub(crate) enum Precision {
     /// Single `f64`: the bound on the error grows with the number of steps.
     Single,
-    /// Pairs of `f64`: the bound on the error is that of the final rounding.
+    /// Pairs of `f64`: the bound on the error is little more than the error of the final rounding.
     DoubleDouble,
 }
 
@@ -117,7 +117,7 @@ fn row<T: Real>(bits: u64, marked: u64, size: u64) -> Row<T> {
     let (low, high) = ((marked + size).saturating_sub(bits), marked.min(size));
     let mode = ((u128::from(marked) + 1) * (u128::from(size) + 1) / (u128::from(bits) + 2)) as u64;
     let mode = mode.clamp(low, high);
-    // p(y + 1) / p(y) as (top, bottom)
+    // The numerator and the denominator of p(y + 1) / p(y).
     let ratio = |y: u64| {
         let top = u128::from(marked - y) * u128::from(size - y);
         let bottom = u128::from(y + 1) * u128::from(bits - marked + y + 1 - size);

@@ -448,7 +448,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 /// probabilities can only be too high, except for a rounding error below 1e-12.
 fn binomial(blocks: u64, items: u64, count: usize) -> (Vec<f64>, f64) {
     let (n, others) = (items as f64, (blocks - 1) as f64);
-    // The probability of a load divided by that of the load before it.
+    // The probability of a load, divided by the probability of the load before it.
     let ratio = |load: usize| (n - (load as f64 - 1.0)).max(0.0) / (load as f64 * others);
     let mode = ((n / (others + 1.0)) as usize).min(count - 1);
     let mut all = vec![0.0; count];

@@ -179,8 +179,9 @@ fn tilts_are_near_the_best() {
     }
 }
 
-/// Tests that the tilted loads, weighted by their definition (`(lambda zeta)^l / l!` times the
-/// growth), have the filter's mean load.
+/// Tests that the mean of the tilted loads is the filter's mean load. The probabilities of the
+/// tilted loads are computed from their definition: they are proportional to `(lambda zeta)^l / l!`
+/// times `E[exp(t min(Y, c))]`.
 #[test]
 fn balanced_loads_have_the_mean_that_the_items_have() {
     for (probes, blocks, items) in [(3, 40, 800), (7, 200_000, 10_000_000), (10, 300, 6_000), (5, 200, 20_000)] {

@@ -98,7 +98,7 @@ pub fn rate_moments(variant: Variant, bits: u64, items: u64, probes: u32) -> Res
 /// the new keys are random.
 ///
 /// The mean and the variance are computed from [`rate_moments`]. With one query, the variance is
-/// that of a single Bernoulli trial at the expected rate.
+/// the variance of a single Bernoulli trial at the expected rate.
 ///
 /// # Errors
 /// Fails if a parameter is out of range.

@@ -111,8 +111,8 @@ fn kept_by_slices(law: &OnesLaw, bits: u64, probes: u32, allowed: f64) -> Result
     Ok(Fpr { value: upper, lower: 0.0, upper, ln: ln_upper, ln_lower: f64::NEG_INFINITY, ln_upper, method: Method::Bound })
 }
 
-/// Marks the rate as an upper bound, because the number of set bits may not be the smallest
-/// possible.
+/// Marks the rate as an upper bound, because the number of set bits at which it is computed is not
+/// always the smallest possible number.
 fn as_bound(high: Fpr) -> Fpr {
     Fpr { value: high.upper, ln: high.ln_upper, method: Method::Bound, ..high }
 }

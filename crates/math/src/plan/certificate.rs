@@ -129,9 +129,9 @@ impl Certificate {
     /// rates. With only a few items, it takes some milliseconds, because many numbers of probes are
     /// excluded one by one.
     ///
-    /// The tail bounds that fit in a certificate may prove slightly less than the requested
-    /// confidence. In this case, `claim.confidence` in the certificate is the lower confidence that
-    /// is proven.
+    /// The tail bounds that fit in a certificate sometimes prove only a slightly lower confidence
+    /// than the requested one. In this case, `claim.confidence` in the certificate is the lower
+    /// confidence that is proven.
     ///
     /// # Errors
     /// Fails if a parameter is out of range. Fails with [`Error::NotCertified`] if the claim is

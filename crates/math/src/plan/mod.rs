@@ -30,7 +30,8 @@ use crate::one_filter::quantile::RateQuantile;
 use crate::{Fpr, Layout, Rate, Result, SchemeId};
 
 /// A blocked filter counts as worth its memory if its number of bits is at most this factor times
-/// that of a standard filter. In return, a query of a blocked filter reads only one cache line.
+/// the number of bits of a standard filter. In return, a query of a blocked filter reads only one
+/// cache line.
 pub const WORTH_TIMES: f64 = 1.1;
 
 /// The size of a filter, with a proven rate. [`Plan::new`] creates a plan. In the crate

@@ -83,7 +83,7 @@ fn smallest(question: &Question<'_>, cap: u64) -> Result<core::result::Result<(u
 fn most_items(target: &Target, rate: Rate, bits: u64) -> Result<Plan> {
     let proofs = Proofs::new(target);
     check_size(target, bits)?;
-    // This number only starts and limits the search. A filter with distinct positions may hold a
+    // This number only starts and limits the search. A filter with distinct positions can hold a
     // few items more.
     let standard = Plan::new(&standard(target)).map_or(1, |plan| plan.items);
     let limit = standard.saturating_mul(2).saturating_add(16);

@@ -14,7 +14,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 /// Logarithms of lower bounds on the rates, one for each number of probes in `wanted`, which is in
-/// ascending order. The bounds may be too high by the slack of [`crate::search`]. A logarithm is
+/// ascending order. The bounds can be too high by the slack of [`crate::search`]. A logarithm is
 /// minus infinity if there is no bound.
 pub(crate) fn ln_rates(variant: Variant, bits: u64, items: u64, wanted: &[u32]) -> Vec<f64> {
     match variant {

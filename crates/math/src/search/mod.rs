@@ -358,7 +358,7 @@ impl Question<'_> {
         Ok(self.meets(bits, items, probes)?.then_some(probes))
     }
 
-    /// The logarithm of the exact rate minus that of the textbook formula.
+    /// The logarithm of the exact rate, minus the logarithm of the textbook formula's rate.
     fn missed(&self, bits: u64, items: u64, probes: u32) -> Result<f64> {
         let exact = self.variant.fpr(bits, items, probes)?.ln;
         Ok(exact - ln_power_of_mean(bits as f64, items as f64, f64::from(probes)))

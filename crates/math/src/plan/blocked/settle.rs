@@ -30,7 +30,7 @@ impl Sure<'_> {
     }
 }
 
-/// Moves the guess for a large size nearer to the boundary, by secant steps. The result may be off
+/// Moves the guess for a large size nearer to the boundary, by secant steps. The result can be off
 /// by one rounding step. `missed` returns the logarithm of the guaranteed rate divided by the
 /// requested rate.
 fn closer(guess: u64, range: (u64, u64), missed: impl Fn(u64) -> Option<f64>) -> u64 {
