@@ -52,6 +52,8 @@ pub struct Blocked {
 }
 
 impl Blocked {
+    /// Creates the law of filters with `bits / block_bits` blocks.
+    ///
     /// ```
     /// use truebloom_math::{Law, law::{Blocked, InBlock}};
     /// let law = Blocked::new(9_933_312, 512, InBlock::Distinct, 7)?;

@@ -291,8 +291,8 @@ pub fn theorem_7_2(queries: u64, items: u64, probes: u32, lambda: f64, delta: f6
 /// and p is `rate`. Figure 2 of the paper shows this curve.
 ///
 /// A random filter has a random rate R. Over random filters, the variance of the number of false
-/// positives is larger by `Q Var R`. So the approximation is good only if Q is much smaller
-/// than n.
+/// positives exceeds `Q p (1-p)` by `Q Var R`. So the approximation is good only if Q is much
+/// smaller than n.
 #[must_use]
 pub fn hits_normal(queries: u64, rate: f64, hits: f64) -> f64 {
     let (mean, variance) = (queries as f64 * rate, queries as f64 * rate * (1.0 - rate));

@@ -57,8 +57,8 @@ impl Fill {
         Ok(Fill { bits, mean, variance })
     }
 
-    /// Returns the law of the sum of this number and `count` independent numbers that follow
-    /// `other`.
+    /// Returns the law of a sum: this number of set bits plus `count` independent numbers of set
+    /// bits with the law `other`.
     pub(crate) fn plus(self, other: &Fill, count: f64) -> Fill {
         Fill { bits: self.bits, mean: self.mean + count * other.mean, variance: self.variance + count * other.variance }
     }

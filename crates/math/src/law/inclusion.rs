@@ -47,8 +47,8 @@ pub(crate) enum Items {
     Blocked { blocks: u64, in_block: InBlock, when: When },
 }
 
-/// The item counts for which the rate is computed: after the last item, or on average before each
-/// item. Here `z` is the probability that one item leaves the `j` given bits empty.
+/// When the rate is computed: after the last item, or on average before each item. Here `z` is the
+/// probability that one item leaves the `j` given bits empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum When {
     /// The filter holds all n items: `z^n`.

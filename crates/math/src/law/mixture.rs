@@ -9,12 +9,12 @@
 //!
 //! where `g_l` is the probability that `l` given bits are empty ([`Inclusion::for_each_empty`]).
 //! The filters are independent, so the probability that the positions are set in all filters is
-//! `sum_d P(D = d) prod_i L_d(i)`, where D is the number of distinct positions. All terms of this
-//! sum are positive. The sum is the rate of an intersection of filters of disjoint sets (Burns,
-//! theorem 13, gives the law of its bits). With one filter and `2k` draws, the sum is the second
-//! moment of the rate of a standard filter. With one filter and two sets of `k` positions, it is
-//! the second moment of the rate of a classic filter. With `d` fixed positions, it gives the ends
-//! of Burns' theorem 15.
+//! `sum_d P(D = d) prod_i L_d(i)`, where D is the random number of distinct positions, and `L_d(i)`
+//! is the probability for filter i. All terms of this sum are positive. The sum is the rate of an
+//! intersection of filters of disjoint sets (Burns, theorem 13, gives the law of its bits). With
+//! one filter and `2k` draws, the sum is the second moment of the rate of a standard filter. With
+//! one filter and two sets of `k` positions, it is the second moment of the rate of a classic
+//! filter. With `d` fixed positions, it gives the ends of Burns' theorem 15.
 //!
 //! Errors are counted in units of the last place, as in [`super::inclusion`]. The differences are
 //! computed exactly, but each step doubles the errors of its terms. So the errors of the d-th

@@ -45,6 +45,8 @@ pub struct PartitionDouble {
 }
 
 impl PartitionDouble {
+    /// Creates the law of filters with `probes` slices of `slice_bits` bits each.
+    ///
     /// ```
     /// use truebloom_math::Law;
     /// use truebloom_math::law::PartitionDouble;

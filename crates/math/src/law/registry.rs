@@ -26,8 +26,9 @@ pub(crate) const LEFT_OUT: &str = "a scheme with independent positions, or the c
 /// name.
 macro_rules! schemes {
     ($($(#[$doc:meta])* $scheme:ident = $number:literal, $name:literal;)*) => {
-        /// A scheme: how a hash determines the positions of a key. The discriminant is the number
-        /// of the scheme in files.
+        /// A scheme: how a hash determines the positions of a key. In the two-hash schemes, h1 and
+        /// h2 are two numbers computed from the hash, and i = 0, 1, .. is the index of the probe.
+        /// The discriminant is the number of the scheme in files.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         #[repr(u16)]

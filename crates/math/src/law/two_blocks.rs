@@ -1,8 +1,8 @@
 //! The mean product of the rates in two different blocks of a filter, which is the probability that
 //! two queries of different blocks both pass.
 //!
-//! An item leaves j given bits of one block and l given bits of another empty with probability
-//! `1 - (2 - a_j - a_l) / B` ([`Items::Blocked`]), so
+//! An item leaves j given bits of one block and l given bits of another block empty with
+//! probability `1 - (2 - a_j - a_l) / B` ([`Items::Blocked`]), so
 //!
 //! ```text
 //! E[f_1 f_2] = sum over j, l of (-1)^(j + l) c_j c_l ((B - 2 + a_j + a_l) / B)^n

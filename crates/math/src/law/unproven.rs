@@ -1,6 +1,7 @@
 //! Rates of progressions (positions `h1 + i h2 + f(i)`) for laws without a sufficiently narrow
-//! proven bracket. Small arrays are enumerated. For other arrays, the rate is simulated if that is
-//! cheap, and otherwise approximated. The [`Method`] of the result says how the rate was obtained.
+//! proven bracket. For small arrays, all states are enumerated. For other arrays, the rate is
+//! simulated if that is cheap, and otherwise approximated. The [`Method`] of the result says how
+//! the rate was obtained.
 
 use super::{EQUAL_HASHES, Floor};
 use crate::exact::double::DoubleDouble;
@@ -11,7 +12,8 @@ use crate::{Fpr, Method};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Positions `h1 + i h2 + f(i)` modulo this many bits, in one array or in one slice for each probe.
+/// The rule for the positions `h1 + i h2 + f(i)`. The positions are modulo the number of bits of
+/// one array, or of one slice if each probe has a separate slice.
 pub(super) struct Progression {
     /// The number of bits of the array, or of one slice.
     pub(super) modulus: u64,

@@ -12,7 +12,8 @@
 //! summands are still independent Bernoulli variables, with success probabilities
 //! `p' = p e^theta / (1 - p + p e^theta)`. Their variances are
 //! `p' (1 - p') = p' (1 - p) / (1 - p + p e^theta)`, which is at least `p (1 - p) e^-theta`. So the
-//! tilted variance `V'` is at least `V e^-theta`. Let `E'` be the tilted expectation. Then
+//! tilted variance `V'` is at least `V e^-theta`. Let `E'` and `P'` be the expectation and the
+//! probability in the tilted distribution. Then
 //!
 //! ```text
 //! P(S >= x) = E[e^(theta (S - x))] E'[e^(-theta (S - x)); S >= x],
@@ -136,8 +137,8 @@ mod tests {
         }
     }
 
-    /// Compares the bounds with exact binomial tails in both directions. Half of the bound is below
-    /// some of these tails.
+    /// Compares the bounds with exact binomial tails in both directions. A bound half as large
+    /// would be too small for some of these tails.
     #[test]
     fn tails_of_binomials_are_kept() {
         let (mut closest, mut cases) = (f64::INFINITY, 0);

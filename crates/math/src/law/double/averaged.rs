@@ -1,16 +1,16 @@
 //! A proven bracket of the rate for any offsets and any m. The queries are not divided into
 //! classes: the bracket uses averages over the query's h2.
 //!
-//! For every query, at most `K2 = C(k, 2) sum over j != j' of gcd(j' - j, m)` pairs of hashes hit
-//! two or more of its positions. For two given positions and two given probes, at most
-//! `gcd(j' - j, m)` values of the item's h2 make the probes hit these positions. So the
-//! contribution of items that hit at most two positions has the same bounds for all queries, which
-//! are computed as in [`super::bracket`]. An item that hits s >= 3 positions is counted by its
-//! C(s, 3) triples of positions. The hash pair that equals the query's own pair is counted exactly.
-//! For all other pairs, the bracket uses the mean number of triples over the queries. Computing
-//! this mean requires the number of solutions of two equations in two unknowns. The number of
-//! solutions is exact if the equations are dependent. If they are independent, the size of the
-//! kernel of the equations is an upper bound.
+//! For every query, at most `C(k, 2) sum over j != j' of gcd(j' - j, m)` pairs of hashes hit two or
+//! more of its positions. For two given positions and two given probes, at most `gcd(j' - j, m)`
+//! values of the item's h2 make the probes hit these positions. So the bounds on the contribution
+//! of items that hit at most two positions are the same for all queries. They are computed as in
+//! [`super::bracket`]. An item that hits s >= 3 positions is counted by its C(s, 3) triples of
+//! positions. The hash pair that equals the query's own pair is counted exactly. For all other
+//! pairs, the bracket uses the mean number of triples over the queries. Computing this mean
+//! requires the number of solutions of two equations in two unknowns. The number of solutions is
+//! exact if the equations are dependent. If they are independent, the size of the kernel of the
+//! equations is an upper bound.
 
 use super::bracket::{Cover, Hits, MOST_SEVERAL, ROUNDING};
 use super::collisions::{hits_of_one, offsets, repeating};
@@ -184,9 +184,9 @@ fn dependent((first, second): (i64, i64), (x, y): (i64, i64), k: i64, m: u64, f:
     let (p, q) = bezout(u as i128, v as i128);
     let g = gcd(common, m);
     let times = |factor: u64, target: u64| multiply(factor / common % m, target, m);
-    // c1 and c2 are each a part of the item minus a part of the query. The same is true of p c1 + q
-    // c2, which is equal to `common` times L. It is also true of the residuals, which are 0 if L
-    // solves both equations.
+    // c1 and c2 are each a part of the item minus a part of the query. The same is true of
+    // `p c1 + q c2`, which is equal to `common` times L. It is also true of the residuals, which
+    // are 0 if L solves both equations.
     let part = |at: i64, (to_first, to_second): (i64, i64)| {
         let difference = |shift: i64| subtract(f[(at + shift) as usize], f[at as usize], m);
         let (c1, c2) = (difference(to_first), difference(to_second));

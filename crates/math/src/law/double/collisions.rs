@@ -68,8 +68,8 @@ pub(super) fn different_positions(law: &Double, b: u64) -> usize {
 }
 
 /// The number of hash pairs that hit one given position. This number is the sum, over all `b`, of
-/// the number of distinct positions of an item, because exactly one `a` moves each of these to the
-/// given position.
+/// the number of distinct positions of an item, because for each of these positions, exactly one
+/// `a` moves it to the given position.
 pub(super) fn hits_of_one(law: &Double) -> u128 {
     let k = u64::from(law.probes);
     let fewer = repeating(law).into_iter().filter(|&(b, _)| law.step == Step::Any || b > 0);

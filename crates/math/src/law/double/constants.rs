@@ -77,7 +77,7 @@ impl Double {
             return out_of_range("probes", self.probes, format!("at most {MOST_PROBES} for the coefficient of 1/n"));
         }
         let fewer: Vec<(u32, f64)> = if self.offsets == Offsets::Linear {
-            // The steps of an order below k; they exist at any size.
+            // The steps with an order below k.
             let orders = divisors_up_to(self.bits, u64::from(self.probes) - 1).filter(|&order| order > 1 || self.step == Step::Any);
             orders.map(|order| (order as u32, totient(order) as f64)).collect()
         } else {
@@ -137,8 +137,8 @@ impl Double {
         (1..=queries).flat_map(hits).collect()
     }
 
-    /// The rate to first order, `(1 - e^(-k n/m))^k + constant / n`. The approximation is good
-    /// while the second term is small.
+    /// The rate to first order, `(1 - e^(-k n/m))^k + constant / n`. The approximation is good if
+    /// the second term is small.
     pub(super) fn first_order(&self, items: u64) -> Result<f64> {
         let load = self.bits as f64 / items as f64;
         let shape = self.rough_shape()?;

@@ -79,6 +79,8 @@ pub struct Double {
 }
 
 impl Double {
+    /// Creates the law of filters of this size.
+    ///
     /// ```
     /// use truebloom_math::Law;
     /// use truebloom_math::law::{Double, Offsets, Step};
