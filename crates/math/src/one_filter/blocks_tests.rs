@@ -44,7 +44,8 @@ fn local_bounds_are_above_the_chance_and_near_it() {
         let found = local(&parts, f64::from(blocks), 0.0);
         assert!(exact <= found, "{mean} {blocks}: {found} {exact}");
         // The factor comes from the curvature `c = (F + 3 V^2) / (12 V)`, where `F = V + 3 V^2` for
-        // the Poisson law. It is 1 if the curvature is large, because residues are summed then.
+        // the Poisson law. The factor is 1 if the curvature is large, because residues are summed
+        // then.
         let (b, curvature) = (f64::from(blocks), (1.0 + 6.0 * mean) / 12.0);
         let bent = 1.0 - curvature * (14.0 + libm::log(b)) / (b * mean);
         let price = if bent > NEARLY_STRAIGHT { 1.0 / libm::sqrt(bent) } else { 1.0 };

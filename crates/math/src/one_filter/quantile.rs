@@ -189,8 +189,8 @@ fn share(ln_rate: f64, left: f64, probes: u32) -> f64 {
     libm::exp(ln) * (1.0 - SHARE_LOST.0 - SHARE_LOST.1 * ln.abs())
 }
 
-/// By how much [`share`] is rounded down, relative to the share: a number, and a multiple of the
-/// logarithm of the share.
+/// The relative amount by which [`share`] rounds down: the first number, plus the second number
+/// times the absolute logarithm of the share.
 const SHARE_LOST: (f64, f64) = (4e-15, 2e-15);
 
 /// The smallest number of set bits whose rate is above the requested rate, found exactly.

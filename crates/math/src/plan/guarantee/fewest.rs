@@ -15,8 +15,8 @@ const DOWN: u64 = 48;
 /// The number of proofs that may fail before the search continues with larger steps.
 const PROOFS: u64 = 64;
 
-/// The largest difference, in bits, between a guessed size and the proven size that is caused by
-/// rounding to whole bits.
+/// Because of rounding to whole bits, a proven size can differ from its guess by up to this many
+/// bits.
 pub(super) const WHOLE_BITS: f64 = 16.0;
 
 /// An upper bound on the relative difference between a size found by bounds and the smaller size
