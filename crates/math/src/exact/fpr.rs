@@ -123,8 +123,8 @@ impl Fpr {
     }
 
     /// Limits the upper end to `rate`. Call this only if integer arithmetic has proven that the
-    /// true value is at most `rate`. Even then, the upper end can be above `rate`, because it is
-    /// rounded up.
+    /// true value is at most `rate`. Without this cap, the upper end could be above `rate`, because
+    /// it is rounded up.
     pub(crate) fn cap(&mut self, rate: &Rate) {
         self.upper = self.upper.min(rate.ceil()).max(self.lower);
         self.ln_upper = self.ln_upper.min(rate.ln_above()).max(self.ln_lower);

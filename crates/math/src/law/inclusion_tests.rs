@@ -57,8 +57,8 @@ fn coefficients(law: &Inclusion) -> Vec<BigRational> {
     c[0] = BigRational::one();
     for _ in 0..k {
         for j in (1..=k).rev() {
-            // A draw adds a new position to a set of j - 1 positions with probability (m - j + 1) /
-            // m. Distinct queries never repeat a position.
+            // A draw adds a new position to a set of j - 1 positions with probability
+            // `(m - j + 1) / m`. Distinct queries never repeat a position.
             let (stay, join) = match law.query {
                 Query::Distinct => (BigRational::one(), BigRational::one()),
                 Query::Independent => {

@@ -52,8 +52,8 @@ impl Simulation {
     ///
     /// If all or nearly all filters have the same number of hits, the standard error says nothing
     /// about rare filters with other numbers of hits. The interval then allows for such filters,
-    /// whatever their share of hits. Their probability is estimated by the 99% Clopper-Pearson
-    /// upper bound, computed from the number of filters that differed.
+    /// whatever their share of hits. Their probability is bounded by the 99% Clopper-Pearson upper
+    /// bound, which is computed from the number of filters that differed.
     pub(crate) fn of(hits: &[u64], each: u64) -> Simulation {
         let (filters, total) = (hits.len() as u64, hits.iter().sum::<u64>());
         let queries = filters * each;
