@@ -23,14 +23,14 @@ defined before the seed 1 was chosen, so they were not chosen to suit the seed.
 
 Every filter is made for {ITEMS:,} lines and a rate of {100 * RATE:g}%. A filter with one phase is emptied when it
 is full. The time until it is full again is a *cycle*. A line is new to a cycle if its key has not
-yet occurred in that cycle. A filter with two phases keeps the newer phase when it is full, and
-forgets only the older phase. The columns of the table:
+yet occurred in that cycle. With two phases, when the newer phase is full, only the older phase is
+forgotten. The columns of the table:
 
 - *Memory* is in bytes.
 - *Promised* is the bound on the rate in the report of `dedup`, for input that was chosen without
   knowing the seed. With one phase, it bounds the average rate in the long run. With two phases, it
   bounds the rate for every new line.
-- *Brand-new* is the number of lines whose key did not occur before. *Lost* is the number of
+- *Brand-new* is the number of lines whose key had not occurred before. *Lost* is the number of
   brand-new lines that `dedup` did not print. *Share* is *lost* divided by *brand-new*.
 - *Expected* is the filter's estimate of the number of lines that `dedup` did not print, although
   their keys were brand-new or forgotten. *At most* is an upper bound on that number, with a
@@ -49,7 +49,7 @@ def new():
 
 
 def periodic():
-    """20,000 keys come again and again in the same order, and every fifth line is new. Between two occurrences of a key come 24,999 other keys, but each filter is made for only 20,000 lines."""
+    """20,000 keys come again and again in the same order, and every fifth line is new. 24,999 other keys come between two occurrences of a key, but each filter is made for only 20,000 lines."""
     for i in range(LINES):
         yield LINES + i if i % 5 == 0 else i % 25_000
 
@@ -87,7 +87,7 @@ def sliding():
 
 
 def popular():
-    """Half of the lines are new. Each other line is one of 100,000 keys; the i-th key is drawn with a probability roughly proportional to 1/i."""
+    """Half of the lines are new. The other half are drawn from 100,000 keys; the probability of the i-th key is roughly proportional to 1/i."""
     for i in range(LINES):
         yield 1_000_000 + i if i % 2 else int(100_000 ** random.random())
 
