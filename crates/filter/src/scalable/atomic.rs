@@ -21,18 +21,19 @@ use std::sync::{OnceLock, PoisonError};
 use truebloom_math::law::Layered;
 use truebloom_math::{Fpr, Growth, Rate};
 
-/// A [`ScalableFilter`] into which several threads insert keys while other threads query it. An
-/// `AtomicScalableFilter` is made for a rate, or from a [`ScalableFilter`], and can be turned into
-/// a [`ScalableFilter`].
+/// A [`ScalableFilter`] into which several threads can insert keys while other threads query it.
+/// Make one for a rate, or from a [`ScalableFilter`]. It can be turned back into a
+/// [`ScalableFilter`].
 ///
 /// Queries take no lock. Insertions take a lock only to add a new layer: insertions that need the
 /// new layer wait until it exists. Concurrent insertions do not raise the rate above the requested
-/// rate, because each insertion reserves room for its bits before it sets them. The rate can be
-/// higher only if the filter was made from a [`ScalableFilter`] whose rate was raised by a
-/// [merge](ScalableFilter::union_with).
+/// rate, because each insertion reserves room for its bits before it sets them. There is one
+/// exception: if the filter was made from a [`ScalableFilter`] whose rate was raised by a
+/// [merge](ScalableFilter::union_with), the rate can be higher than requested.
 ///
-/// [`AtomicFilterOf`](crate::AtomicFilterOf) explains when a thread sees the keys of other threads.
-/// It also explains which threads get true if several threads insert the same new key.
+/// The documentation of [`AtomicFilterOf`](crate::AtomicFilterOf) says when a thread sees the keys
+/// of other threads. It also says which threads get true if several threads insert the same new
+/// key.
 ///
 /// ```
 /// use truebloom::AtomicScalableFilter;
@@ -54,7 +55,7 @@ pub struct AtomicScalableFilter {
     layers: Box<[OnceLock<Box<SharedLayer>>]>,
     /// The number of layers, which is updated after a new layer is stored.
     count: AtomicUsize,
-    /// The lock of the thread that opens a layer.
+    /// A lock, held by the thread that adds a new layer.
     opening: Mutex<()>,
     offered: Tally,
     /// A lower bound on the number of distinct keys in the filter from which this one was made.
@@ -64,7 +65,7 @@ pub struct AtomicScalableFilter {
 struct SharedLayer {
     part: Part<Owned>,
     bits: AtomicBits,
-    /// The number of set bits, plus those that insertions in progress may set.
+    /// The number of set bits, plus the number of bits that insertions in progress have reserved.
     taken: AtomicU64,
 }
 
@@ -144,8 +145,8 @@ impl AtomicScalableFilter {
         self.parts().fold(0, |probes, part| probes.saturating_add(part.layer.probes()))
     }
 
-    /// The filter's present rate: [`ScalableFilter::fpr`]. Bits that other threads set during the
-    /// call may or may not be counted. The method counts the set bits without copying them. The
+    /// The filter's present rate: see [`ScalableFilter::fpr`]. Bits that other threads set during
+    /// the call may or may not be counted. The method counts the set bits without copying them. The
     /// time is linear in the number of bits.
     pub fn fpr(&self) -> Fpr {
         let there = || (0..self.layers()).filter_map(|number| self.layer(number));
@@ -263,8 +264,8 @@ impl AtomicScalableFilter {
         (0..count).rev().filter_map(|number| self.layer(number)).any(|layer| layer.contains(hash))
     }
 
-    /// Opens the next layer, unless there are already more than `count` layers because another
-    /// thread opened one.
+    /// Adds a layer, unless there are already more than `count` layers because another thread has
+    /// added one.
     fn open(&self, count: usize) -> Result<(), BuildError> {
         let _opening = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
         if self.layers() > count {
@@ -282,9 +283,9 @@ impl AtomicScalableFilter {
 
     /// Turns this into a filter for one thread, with all keys that were inserted. The result is
     /// [marked as merged](ScalableFilter::is_merged), because several calls may have reported the
-    /// same key as new. The time is linear in the number of bits. Each layer is copied and then
-    /// freed before the next layer is copied, so the conversion needs additional memory for only
-    /// one layer.
+    /// same key as new. The time is linear in the number of bits. The layers are copied one at a
+    /// time, and each layer is freed after it is copied. The conversion therefore needs additional
+    /// memory for only one layer.
     ///
     /// # Errors
     /// Returns an error if the memory for a layer cannot be allocated.
@@ -296,9 +297,10 @@ impl AtomicScalableFilter {
         Ok(assembled((hasher, growth, label), copies, offered.get(), changed))
     }
 
-    /// A copy of the filter as it is now. During the copy, threads can go on inserting. The copy
-    /// contains every key whose insertion finished before this thread synchronized with it (by a
-    /// join, a channel or a lock). The time is linear in the number of bits.
+    /// A copy of the filter as it is now. During the copy, other threads can go on inserting. The
+    /// copy contains every key that this thread inserted. A key of another thread is in the copy if
+    /// that thread synchronized with this one after the insertion, and before this call (by a join,
+    /// a channel or a lock). The time is linear in the number of bits.
     ///
     /// # Errors
     /// Returns an error if the memory cannot be allocated.
@@ -312,8 +314,8 @@ impl AtomicScalableFilter {
     }
 }
 
-/// Makes a filter from these layers. The layers hold at least `changed` distinct keys, and
-/// `offered` is the number of offers.
+/// Makes a filter from these layers. `changed` is a lower bound on the number of distinct keys in
+/// the layers. `offered` is the number of keys that were offered, repeats included.
 fn assembled(
     (hasher, growth, label): (PortableHasher, Growth, Label),
     layers: Vec<(Part<Owned>, AlignedWords)>,
@@ -321,8 +323,8 @@ fn assembled(
     changed: u64,
 ) -> ScalableFilter {
     let (parts, words): (Vec<_>, Vec<_>) = layers.into_iter().unzip();
-    // Because of concurrent insertions or a merge, a key may be in two layers. So the sum over all
-    // layers would be no lower bound, and the largest layer is used.
+    // Because of concurrent insertions or a merge, a key can be in two layers. Adding the counts of
+    // all layers could count this key twice, so only the largest count is used.
     let changed = parts.iter().map(|part| part.inserted).fold(changed, u64::max);
     let counts = Counts { offered: offered.max(changed), changed, origin: Origin::Merged };
     ScalableFilter { hasher, growth, label, parts, words, counts }
@@ -387,8 +389,8 @@ impl core::fmt::Debug for AtomicScalableFilter {
 }
 
 /// Checks every interleaving of two threads: `RUSTFLAGS='--cfg truebloom_loom' cargo test --release
-/// -p truebloom --lib atomic`. A layer is stored in a `OnceLock` before it is counted. The model
-/// checker does not cover `OnceLock`.
+/// -p truebloom --lib atomic`. The model checker does not cover `OnceLock`, in which a layer is
+/// stored before it is counted.
 #[cfg(all(truebloom_loom, test))]
 mod models {
     use super::*;
@@ -405,7 +407,7 @@ mod models {
         while filter.parts[0].room() > 1 {
             filter.insert_hash(keys.next().expect("endless"));
         }
-        // Finds two keys that each set as many bits as possible, so that the layer has no room for
+        // Finds two keys, each of which sets as many bits as possible. The layer has no room for
         // both.
         let sets_all = |filter: &mut ScalableFilter, hash: &KeyHash| {
             let before = filter.ones();
@@ -427,8 +429,8 @@ mod models {
         let (limit, second) = (filter.parts[0].layer.limit(), filter.growth.layer(1).expect("in range").layer);
         assert!(second.bits() > 64);
         let mut model = loom::model::Builder::new();
-        // Reading all words takes many steps. Three changes between the two threads are enough for
-        // every relevant interleaving.
+        // Reading all words takes many steps. Three switches between the two threads are enough to
+        // reach every relevant interleaving.
         (model.max_branches, model.preemption_bound) = (100_000, Some(3));
         model.check(move || {
             let shared = Arc::new(AtomicScalableFilter::from(filter.clone()));

@@ -1,4 +1,4 @@
-//! Filters that grow as bytes, streams and files.
+//! Stores filters that grow as bytes, streams and files.
 
 use super::ScalableFilter;
 use crate::backing::{Counted, View};
@@ -20,7 +20,7 @@ reads_files!([] ScalableFilter);
 
 views_files! {
     ///
-    /// For a filter that grows, this call also reads a record of 64 bytes for each layer, and
-    /// verifies the record's checksum.
+    /// This call also reads a record of 64 bytes for each layer, and verifies the record's
+    /// checksum.
     [] ScalableFilter, [AsRef<[u8]> + Send + Sync] ScalableFilter<View<B>>, ScalableFilter<View<crate::disk::Mapped>>
 }

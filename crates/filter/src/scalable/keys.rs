@@ -15,16 +15,16 @@ use crate::scheme::{Standard, Storage};
 use alloc::alloc::{Layout, handle_alloc_error};
 use alloc::vec::Vec;
 
-/// How many keys are looked up in all layers at a time. The number is so small that the keys' cache
-/// lines in the newest layer stay in the L2 cache until the keys are inserted.
+/// How many keys are looked up together. There are so few keys that their cache lines in the newest
+/// layer are still in the L2 cache when the keys are inserted.
 const TOGETHER: usize = 2 * BATCH;
 
 /// A layer together with its bits.
 type Whole<'a, K> = FilterOf<Standard, PortableHasher, Packed<'a, <K as Backing>::Word>>;
 
 impl<K: Backing> ScalableFilter<K> {
-    /// Returns true if the filter contains a key. The answer is always true for keys that were
-    /// inserted, and true for other keys with a probability of [`fpr`](Self::fpr).
+    /// Returns true if the filter contains a key. For keys that were inserted, the answer is always
+    /// true. For other keys, the answer is true with a probability of [`fpr`](Self::fpr).
     #[inline]
     pub fn contains<Q: Key + ?Sized>(&self, key: &Q) -> bool {
         self.contains_hash(self.hash(key))
@@ -43,9 +43,9 @@ impl<K: Backing> ScalableFilter<K> {
     }
 
     /// Reports which of the keys are contained. For each key, the answer is the result of
-    /// [`contains`](Self::contains), but this method is faster than a call of `contains` for each
-    /// key. The newest layer, which is the largest, is queried first. An older layer is queried
-    /// only for keys that no newer layer contains.
+    /// [`contains`](Self::contains). This method is faster than a call of `contains` for each key.
+    /// The newest layer, which is the largest, is queried first. An older layer is queried only for
+    /// keys that no newer layer contains.
     pub fn contains_all<I: IntoIterator<Item: Key>>(&self, keys: I) -> Answers {
         let mut found = Answers::default();
         hash_batches(&self.hasher, keys, |hashes| found.extend(self.contained(hashes)));
@@ -68,8 +68,8 @@ impl<K: Backing> ScalableFilter<K> {
         }
     }
 
-    /// Whether any layer from `first` on contains the key. The newest layer is the largest, and is
-    /// queried first.
+    /// Whether the layer at index `first` or any newer layer contains the key. The newest layer is
+    /// the largest, and is queried first.
     #[inline]
     fn in_layers(&self, first: usize, hash: KeyHash) -> bool {
         (first..self.parts.len()).rev().any(|number| self.parts.get(number).is_some_and(|part| self.is_in(number, part, hash)))
@@ -80,7 +80,7 @@ impl<K: Backing> ScalableFilter<K> {
         self.whole(number, part).contains_hash(part.hash(hash))
     }
 
-    /// A layer as a filter with its bits.
+    /// Combines a layer and its bits into a filter.
     #[inline]
     fn whole<'a>(&'a self, number: usize, part: &'a Part<K>) -> Whole<'a, K> {
         let record = Record::or_empty(self.words.layer(number));
@@ -153,8 +153,9 @@ impl ScalableFilter {
         Ok(new)
     }
 
-    /// Like [`try_insert_hash`](Self::try_insert_hash), but if the filter already contains the key,
-    /// nothing changes: even the number of [offered](Self::offered) keys stays the same.
+    /// Like [`try_insert_hash`](Self::try_insert_hash), but does not count a key that the filter
+    /// already contains. For such a key, nothing changes: even the number of
+    /// [offered](Self::offered) keys stays the same.
     ///
     /// # Errors
     /// Returns an error if the memory for a new layer cannot be allocated.
@@ -169,8 +170,8 @@ impl ScalableFilter {
     }
 
     /// Inserts keys and reports which of them were certainly new. For each key, the answer is the
-    /// result of [`insert`](Self::insert), but this method is faster than a call of `insert` for
-    /// each key.
+    /// result of [`insert`](Self::insert). This method is faster than a call of `insert` for each
+    /// key.
     ///
     /// ```
     /// use truebloom::ScalableFilter;
@@ -190,9 +191,9 @@ impl ScalableFilter {
     }
 
     /// Like [`insert_all_hashes`](Self::insert_all_hashes), but returns an error if the memory for
-    /// a new layer cannot be allocated. The keys are inserted in order. After an error, all keys
-    /// before the first key that needed the new layer are in the filter. The later keys were not
-    /// inserted.
+    /// a new layer cannot be allocated. The keys are inserted in order. If a key needs a new layer
+    /// that cannot be allocated, the keys before it are in the filter. This key and the keys after
+    /// it were not inserted.
     ///
     /// # Errors
     /// Returns an error if the memory for a new layer cannot be allocated.
@@ -204,9 +205,9 @@ impl ScalableFilter {
         Ok(new)
     }
 
-    /// Looks up all keys in all layers in one pass. After the lookup, the new keys are inserted in
-    /// order. Before each insertion, the layers that earlier insertions may have changed are
-    /// queried again.
+    /// Looks up all keys in all layers in one pass, and then inserts the new keys in order. Before
+    /// each insertion, the key is looked up again in the layers that earlier insertions can have
+    /// changed.
     fn insert_together(&mut self, hashes: &[KeyHash]) -> Result<Vec<bool>, BuildError> {
         if self.bits() <= IN_CACHE {
             return hashes.iter().map(|hash| self.try_insert_hash(*hash)).collect();
@@ -238,7 +239,7 @@ impl ScalableFilter {
             let mut newly_set = 0;
             part.head.scheme.positions(part.salt.apply(hash)).for_each(|position| newly_set += set(bits, position));
             part.ones += newly_set;
-            // The layer is new, or did not contain the key.
+            // The key was not in this layer before.
             part.inserted = part.inserted.saturating_add(1);
         }
         self.counts.changed = self.counts.changed.saturating_add(1);

@@ -16,15 +16,16 @@ impl ScalableFilter {
     /// example, `other` can be a clone of this filter, or a filter made by
     /// [`to_empty`](Self::to_empty).
     ///
-    /// A layer of `other` is merged into a layer of this filter with the same
-    /// [number](Self::layer_numbers), if the union of their bits stays within the limit on the
-    /// layer's set bits. The union stays within the limit if both layers hold few keys. It also
-    /// stays within the limit if one filter was cloned from the other when the layer was already
-    /// full, because both layers then have equal bits. If the union would exceed the limit, the
-    /// filter keeps both layers. The rate is then at most the sum of the two filters'
-    /// [bounds](Self::bound). If neither filter was merged before, this sum is at most twice the
-    /// requested rate. Later keys are inserted into the newest layer. The time is linear in the
-    /// number of bits.
+    /// Every layer has a limit on its number of set bits. A layer of `other` is merged into a layer
+    /// of this filter with the same [number](Self::layer_numbers), if the union of their bits stays
+    /// within this limit. For example, the union stays within the limit if both layers hold few
+    /// keys. It also does so if one filter was cloned from the other when the layer was already
+    /// full, because both layers then have equal bits.
+    ///
+    /// If the union would exceed the limit, the filter keeps both layers. The rate is then at most
+    /// the sum of the two filters' [bounds](Self::bound). If neither filter was merged before, this
+    /// sum is at most twice the requested rate. Later keys are inserted into the newest layer. The
+    /// time is linear in the number of bits.
     ///
     /// ```
     /// use truebloom::ScalableFilter;
@@ -46,8 +47,8 @@ impl ScalableFilter {
         self.check_mergeable(other)?;
         other.check_limits()?;
         let added = (0..other.parts.len()).try_for_each(|number| self.add_layer(other, number));
-        // The sort is stable, so of two layers with the same number, this filter's layer comes
-        // first.
+        // The sort is stable. If two layers have the same number, this filter's layer therefore
+        // comes first.
         let mut order: Vec<usize> = (0..self.parts.len()).collect();
         order.sort_by_key(|at| self.parts.get(*at).map_or(0, |part| part.number));
         self.parts = order.iter().filter_map(|at| self.parts.get(*at).cloned()).collect();
@@ -61,8 +62,8 @@ impl ScalableFilter {
         added
     }
 
-    /// Adds a layer of another filter: merges it into a layer with the same number that has room,
-    /// or keeps both layers.
+    /// Adds a layer of another filter. Merges it into a layer that has the same number, if that
+    /// layer has room. Otherwise keeps both layers.
     fn add_layer<V: Backing>(&mut self, other: &ScalableFilter<V>, theirs: usize) -> Result<(), MergeError> {
         let Some(part) = other.parts.get(theirs) else { return Ok(()) };
         let twin = |(_, ours): &(usize, &Part<_>)| (ours.number, ours.layer) == (part.number, part.layer);
@@ -89,8 +90,8 @@ impl ScalableFilter {
         Ok(())
     }
 
-    /// Always returns an error, because a key may be in different layers of the two filters. To
-    /// find out whether both filters contain a key, query each of them.
+    /// Always returns an error, because the same key can be in different layers of the two filters.
+    /// To find out whether both filters contain a key, query each of them.
     ///
     /// # Errors
     /// Always returns an error.
@@ -107,7 +108,7 @@ impl<K: Backing> ScalableFilter<K> {
     }
 
     /// Checks that no layer has more set bits than its limit, because the bound on the rate relies
-    /// on this. The set bits of a view may not have been counted before.
+    /// on this. The check is needed for views, whose set bits may never have been counted.
     fn check_limits(&self) -> Result<(), MergeError> {
         for (number, part) in self.parts.iter().enumerate() {
             let (ones, limit) = (count_ones(self.bits_of(number)), part.layer.limit());

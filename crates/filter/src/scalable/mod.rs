@@ -39,34 +39,34 @@ use truebloom_math::{Growth, Law, Rate};
 ///
 /// # What is promised
 /// The rate of this filter is at most the requested rate, with any number of keys. This holds for
-/// queries that are chosen without knowing the seed. The bound holds for every single filter, not
-/// only on average over many filters. Only a [merge](Self::union_with) of two filters can raise the
-/// rate above it.
+/// queries that are chosen without knowing the seed. It holds for every single filter, not only on
+/// average over many filters. There is one exception: a [merge](Self::union_with) of two filters
+/// can raise the rate above the requested rate.
 ///
 /// A layer is a [standard filter](crate::BloomFilter) with a limit on its number of set bits. When
 /// the limit leaves no room for another key, the filter adds a new layer. A key that was never
 /// inserted passes a layer with probability `(ones / bits)^probes`, where `ones` is the number of
-/// set bits. Each layer has a share of the requested rate, and its limit keeps its rate within this
-/// share. The shares of any number of layers add up to at most the requested rate ([`Growth`]). The
-/// number of keys that fit in a layer varies with the seed.
+/// set bits. Each layer may use a share of the requested rate, and the limit on its set bits keeps
+/// its rate within this share. The shares of any number of layers add up to at most the requested
+/// rate ([`Growth`]). The number of keys that fit in a layer varies with the seed.
 ///
 /// # What it costs
 /// Memory: compare this filter with a [`BloomFilter`](crate::BloomFilter) that was planned for the
 /// same number of keys. Once the first layer is full, this filter takes at most about 3.2 times as
-/// much memory at a rate of 0.1%, and 3.7 times at 1% ([`Growth::ratio`]). This factor is reached
-/// just after a new layer is added. It falls to half of this maximum until the layer is full. On
-/// average, it is 0.7 of the maximum.
+/// much memory at a rate of 0.1%, and 3.7 times at 1% ([`Growth::ratio`]). The factor is highest
+/// just after a new layer is added. By the time this layer is full, the factor has fallen to about
+/// half of the maximum. On average, it is 0.7 of the maximum.
 ///
-/// Time: a key that the filter does not contain is looked up in every layer, with about two probes
-/// per layer. With 20 layers, a filter holds a million times as many keys as the first layer. If
-/// you know the number of keys, even roughly, [`BloomFilter`](crate::BloomFilter) is smaller and
-/// faster.
+/// Time: a key that the filter does not contain is looked up in every layer. In each layer, the
+/// lookup often ends before all k bits have been read, where k is the layer's probe count. With 20
+/// layers, a filter holds a million times as many keys as the first layer. If you know the number
+/// of keys, even roughly, [`BloomFilter`](crate::BloomFilter) is smaller and faster.
 ///
 /// # Repeats
 /// A key that is already in a layer is not inserted again, so repeats take no room.
 ///
-/// With the feature `std`, `AtomicScalableFilter` can be shared by threads. `K` is the backing, as
-/// for [`FilterOf`](crate::FilterOf).
+/// With the feature `std`, `AtomicScalableFilter` can be shared by threads. `K` says where the bits
+/// are stored, as for [`FilterOf`](crate::FilterOf).
 pub struct ScalableFilter<K: Backing = Owned> {
     hasher: PortableHasher,
     growth: Growth,
@@ -79,8 +79,8 @@ pub struct ScalableFilter<K: Backing = Owned> {
 /// A read-only [`ScalableFilter`] over the bytes of `B`.
 pub type ScalableView<B> = ScalableFilter<View<B>>;
 
-/// The approximate number of keys in the first layer, if no [`Growth`] is given. A first layer of
-/// this size takes a few kilobytes.
+/// The approximate number of keys that fit in the first layer, if no [`Growth`] is given. A first
+/// layer of this size takes a few kilobytes.
 pub const FIRST_ITEMS: u64 = 1_000;
 
 impl ScalableFilter {
@@ -202,15 +202,14 @@ impl<K: Backing> ScalableFilter<K> {
     }
 
     /// The probability law of the layers. It gives an upper bound on the rate, and computes the
-    /// rate for given numbers of set bits. After a merge that kept layers of both filters, it gives
-    /// only bounds on the rate, because a key has the same positions in layers with the same
-    /// number.
+    /// rate for given numbers of set bits. After a merge, several layers can have the same number.
+    /// A key has the same positions in all of these layers, so the law then gives only bounds on
+    /// the rate.
     pub fn law(&self) -> Box<dyn Law> {
         Box::new(self.layered())
     }
 
-    /// The probability law of all layers. The law always exists, because there is at least one
-    /// layer, and the bits of all layers fit in memory.
+    /// The probability law of all layers.
     fn layered(&self) -> Layered {
         Layered::numbered(self.layers(), self.parts.iter().map(|part| part.number).collect())
     }
@@ -255,7 +254,7 @@ where
 
 impl<K: Backing> PartialEq for ScalableFilter<K> {
     /// Returns true if both filters have the same hasher and the same growth, and if their layers
-    /// have equal bits. Equal filters give the same answers.
+    /// have equal numbers and equal bits. Equal filters give the same answers.
     fn eq(&self, other: &ScalableFilter<K>) -> bool {
         let alike = self.hasher == other.hasher && self.growth == other.growth && self.parts.len() == other.parts.len();
         let numbers = self.parts.iter().zip(&other.parts).all(|(ours, theirs)| (ours.number, ours.layer) == (theirs.number, theirs.layer));

@@ -11,10 +11,11 @@ use truebloom_math::law::Layer;
 
 /// A layer without its bits.
 pub(super) struct Part<K: Backing> {
-    /// Hasher, scheme, capacity and rate, as a filter with only this layer would have them.
+    /// The hasher, scheme, capacity and rate that a filter would have if it consisted of only this
+    /// layer.
     pub(super) head: Head<Standard, PortableHasher>,
     pub(super) layer: Layer,
-    /// The layer's number in its growth, from which its salt is derived.
+    /// The layer's number, counted from 0. The salt is derived from it.
     pub(super) number: u64,
     pub(super) salt: Salt,
     /// How many keys were inserted into this layer.
@@ -62,7 +63,7 @@ impl<K: Counted> Part<K> {
 }
 
 impl Part<Owned> {
-    /// An empty layer with this number in a growth.
+    /// Plans an empty layer: layer `number` of the growth.
     pub(super) fn planned(growth: &Growth, hasher: PortableHasher, number: u64) -> Result<Part<Owned>, BuildError> {
         let layer = growth.layer(u32::try_from(number).unwrap_or(u32::MAX))?.layer;
         Part::new(hasher, number, layer, 0, 0)

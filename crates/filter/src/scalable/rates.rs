@@ -10,14 +10,14 @@ use alloc::vec::Vec;
 use truebloom_math::law::{Layer, Layered, hash_floor};
 use truebloom_math::{Error, Fpr, Growth, Law, Method, items_from_ones};
 
-/// All pairs of layers with the same number are compared, unless there are more such layers than
-/// this.
+/// After merges, several layers can have the same number. At most this many of them are compared
+/// pair by pair.
 const MOST_TWINS: usize = 8;
 
 impl<K: Backing> ScalableFilter<K> {
     /// A guaranteed upper bound on the filter's rate: the rate if all layers were at their limits.
-    /// This bound is at most the requested rate. After a merge that kept layers of both filters,
-    /// the bound is at most the sum of the two filters' bounds.
+    /// Without a merge, this bound is at most the requested rate. After a merge that kept layers of
+    /// both filters, it is at most the sum of the two filters' bounds.
     pub fn bound(&self) -> Fpr {
         let mut bound = self.layered().bound().unwrap_or(Fpr::ONE);
         bound.add_above(hash_floor(self.offered(), PortableHasher::HASH_BITS));
@@ -27,16 +27,18 @@ impl<K: Backing> ScalableFilter<K> {
     /// Always `None`, because the filter was not planned for a number of items.
     ///
     /// # Errors
-    /// Never returns an error; the return type matches that of other filters.
+    /// Never returns an error. The method returns a `Result` because the same method of other
+    /// filters does.
     pub fn expected_fpr(&self) -> Result<Option<Fpr>, Error> {
         Ok(None)
     }
 
     /// An upper bound on the expected rate once the filter holds `items` distinct items. The bound
-    /// includes the present layers and all later layers.
+    /// assumes that the present layers and all later layers are full.
     ///
     /// # Errors
-    /// Never returns an error; the return type matches that of other filters.
+    /// Never returns an error. The method returns a `Result` because the same method of other
+    /// filters does.
     pub fn expected_fpr_at(&self, items: u64) -> Result<Fpr, Error> {
         if items == 0 {
             return Ok(Fpr::ZERO);
@@ -48,7 +50,7 @@ impl<K: Backing> ScalableFilter<K> {
         Ok(rate)
     }
 
-    /// Whether two layers have the same number, and so the same positions.
+    /// Whether two layers have the same number. If so, a key has the same positions in both.
     pub(super) fn has_twins(&self) -> bool {
         // Without a merge, the numbers increase.
         self.parts.windows(2).any(|pair| pair[0].number >= pair[1].number)
@@ -56,10 +58,11 @@ impl<K: Backing> ScalableFilter<K> {
 }
 
 impl<K: Counted> ScalableFilter<K> {
-    /// The present rate of this filter: the probability that a key passes although it was not
-    /// inserted, for keys chosen without knowing the seed. The positions of a key in different
-    /// layers are independent. The rate is therefore `1 - prod (1 - (ones / bits)^probes)`, where
-    /// the product is over all layers. After a merge that kept layers of both filters, only bounds
+    /// The present rate of this filter: the probability that the filter contains a key that was not
+    /// inserted. The key must be chosen without knowing the seed. The positions of a key in
+    /// different layers are independent. The rate is therefore
+    /// `1 - prod (1 - (ones / bits)^probes)`, where the product is over all layers. After a merge
+    /// that kept layers of both filters, the positions in some layers are the same, and only bounds
     /// on the rate are known. The upper bound of the result includes the probability that a key has
     /// the same 128-bit hash as an inserted key. After n [offered](Self::offered) keys, this
     /// probability is at most `n / 2^128`.
@@ -67,8 +70,8 @@ impl<K: Counted> ScalableFilter<K> {
         rate_at(&self.layered(), &self.layer_ones(), self.offered())
     }
 
-    /// Returns true if the numbers of set bits determine the rate. Returns false only after a merge
-    /// that kept layers of both filters.
+    /// Returns true if the rate can be computed from the number of set bits in each layer. Returns
+    /// false only after a merge that kept layers of both filters.
     pub fn fill_tells_rate(&self) -> bool {
         !self.has_twins()
     }
@@ -82,15 +85,16 @@ impl<K: Counted> ScalableFilter<K> {
 
     /// Returns true if the filter's rate is certainly above the requested rate. The rate can exceed
     /// the requested rate only after a merge that kept layers of both filters. Without such a
-    /// merge, the method takes constant time. After such a merge, it may compare these layers, in
-    /// time linear in their number of bits.
+    /// merge, the method takes constant time. After such a merge, it can take time linear in the
+    /// number of bits, because it compares these layers.
     pub fn is_over_capacity(&self) -> bool {
         let asked = self.growth.rate().to_f64();
         self.fpr().upper > asked && self.least_rate() > asked * (1.0 + f64::EPSILON)
     }
 
     /// A lower bound on the filter's rate. A key has the same positions in layers with the same
-    /// number, so their bits show what share of keys passes two of them.
+    /// number. The bits that are set in both of two such layers therefore show what share of keys
+    /// passes both.
     pub(crate) fn least_rate(&self) -> f64 {
         let mut least = 0.0f64;
         let mut start = 0;
@@ -102,14 +106,14 @@ impl<K: Counted> ScalableFilter<K> {
         least
     }
 
-    /// A lower bound on the rate of the layers `twins`, which have the same number; the first of
-    /// them is at index `start`. Each layer adds its own rate, minus the share of keys that also
+    /// A lower bound on the rate of the layers `twins`, which all have the same number. The first
+    /// of them is at index `start`. Each layer adds its own rate, minus the share of keys that also
     /// pass one of the earlier layers.
     fn least_of(&self, start: usize, twins: &[Part<K>]) -> f64 {
         let mut fullest: Vec<usize> = (start..start + twins.len()).collect();
         fullest.sort_by_key(|at| core::cmp::Reverse(self.parts.get(*at).map_or(0, Part::ones)));
-        // All pairs are compared, so only the fullest layers are used. The result is a lower bound
-        // in any case.
+        // Every pair of layers is compared, which would take too long for many layers, so only the
+        // fullest are used. Leaving out layers can only lower the result.
         fullest.truncate(MOST_TWINS);
         let mut least = 0.0f64;
         for (index, at) in fullest.iter().enumerate() {
@@ -120,8 +124,8 @@ impl<K: Counted> ScalableFilter<K> {
         least
     }
 
-    /// An upper bound on the probability that a key passes both layers although it was never
-    /// inserted. The layers have the same number.
+    /// An upper bound on the probability that a key that was never inserted passes both of two
+    /// layers with the same number.
     fn shared(&self, one: usize, other: usize) -> f64 {
         let layer = |at: usize| self.parts.get(at).map(|part| part.layer);
         let alike = |one: &Layer, other: &Layer| (one.bits(), one.probes()) == (other.bits(), other.probes());
@@ -141,8 +145,8 @@ pub(super) fn rate_at(layers: &Layered, ones: &[u64], offered: u64) -> Fpr {
     at_most(rate)
 }
 
-/// Sets the value of a rate to its upper bound, if only bounds on the rate are known. Other filters
-/// report such rates in the same way.
+/// If only bounds on a rate are known, reports the upper bound as its value. Other filters do the
+/// same.
 fn at_most(rate: Fpr) -> Fpr {
     if rate.method == Method::Bound { bracket(rate.lower, rate.upper) } else { rate }
 }

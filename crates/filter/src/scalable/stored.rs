@@ -50,7 +50,8 @@ pub(crate) struct Header {
     probes: u32,
 }
 
-/// A record's contents, and the range of its words among the words of all layers.
+/// The contents of a layer's record, and the range of the layer's words among the words of all
+/// layers.
 struct Recorded {
     number: u64,
     layer: Layer,
@@ -59,8 +60,8 @@ struct Recorded {
 }
 
 impl Header {
-    /// Reads the records in these words. Each record is compared with its checksum, and the sums
-    /// over all records are compared with the header. The bits of the layers are not read.
+    /// Reads the records in these words. Verifies the checksum of each record, and compares the
+    /// sums over all records with the header. Does not read the bits of the layers.
     fn records<W: Word>(&self, words: &[W]) -> Result<Vec<Recorded>, FormatError> {
         let mut records = Vec::new();
         // Each layer has at least nine words.
@@ -83,7 +84,7 @@ impl Header {
         Ok(records)
     }
 
-    /// Checks that the layers are numbered from 0 without gaps; after a merge, a number may occur
+    /// Checks that the layers are numbered from 0 without gaps. After a merge, a number can occur
     /// several times.
     fn check_follows(&self, before: Option<&Recorded>, number: u64) -> Result<(), FormatError> {
         let next = before.map_or(0, |last| last.number + 1);
@@ -91,14 +92,14 @@ impl Header {
         check_field("number of a layer", number, Expected::Within(least, next)).map(drop)
     }
 
-    /// Checks that the rate of the layers at their limits is at most the requested rate, and that
-    /// the newest layer has at least half of the planned size. The size of the next layer follows
-    /// only from the plan, so without the second check, a small file could cause the allocation of
-    /// a very large layer.
+    /// Makes two checks. First, if all layers were at their limits, the rate would be at most the
+    /// requested rate. Second, the newest layer has at least half of its planned size. Without the
+    /// second check, a small file could cause the allocation of a very large next layer, because
+    /// the size of a new layer is taken from the plan.
     fn check_growth(&self, records: &[Recorded]) -> Result<(), FormatError> {
         let wrong = |error: truebloom_math::Error| FormatError::Parameters { why: error.to_string() };
-        // After a merge, several layers may have the same number. Only the one with the highest
-        // rate counts.
+        // After a merge, several layers can have the same number. The check uses only the one with
+        // the highest rate.
         let mut worst: Vec<(u64, f64, Layer)> = Vec::new();
         for Recorded { number, layer, .. } in records {
             let bound = layer.bound().map_err(wrong)?.upper;
@@ -124,14 +125,15 @@ impl Header {
         Ok(())
     }
 
-    /// Makes the layer of a record, after counting its set bits and comparing them with the record.
+    /// Counts the set bits of a layer, compares their number with the layer's record, and makes the
+    /// layer.
     fn counted<K: Counted, W: Word>(&self, found: &Recorded, is_last: bool, words: &[W]) -> Result<Part<K>, FormatError> {
         let ones = count_ones(words.get(KEPT_WORDS..).unwrap_or_default());
         let (least, most) = if self.counts.is_merged() {
             (0, found.layer.limit())
         } else {
             let most = found.inserted.saturating_mul(found.layer.probes().into());
-            // If there is a next layer, this layer had no room for another key.
+            // If this layer is not the last, it had no room for another key.
             let full = if is_last { 0 } else { found.layer.limit() + 1 - u64::from(found.layer.probes()) };
             (found.inserted.max(full), most.min(found.layer.limit()))
         };
@@ -228,8 +230,9 @@ impl Stored for ScalableFilter {
             )?);
         }
         let mut layers = Vec::with_capacity(records.len());
-        // Layers are split off from the end, so that no word is moved twice. The memory is reduced
-        // only when a quarter of it is unused, because reducing it may copy all remaining words.
+        // Layers are split off from the end, so that no word is moved twice. The vector is shrunk
+        // only when a quarter of its memory is unused, because shrinking can copy all remaining
+        // words.
         for found in records.iter().rev() {
             let mut own = words.split_off(found.words.start);
             own.iter_mut().take(KEPT_WORDS).for_each(|word| *word = 0);
