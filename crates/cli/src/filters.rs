@@ -77,18 +77,16 @@ pub(crate) fn over_capacity<K: Counted>(filter: &AnyFilter<K>) -> String {
         Some((asked, false)) if filter.fill_tells_rate() => format!(", above the requested {asked}"),
         _ => String::new(),
     };
-    let now = format!("the filter's rate {is} {rate} now{beside}; plan a larger filter with `truebloom create -n`");
+    let now = format!(
+        "so the plan's guarantee no longer holds; the rate {is} {rate} now{beside}; plan a larger filter with `truebloom create -n`"
+    );
     if changed > capacity {
-        return format!(
-            "more items than planned: at least {} distinct items, but planned for {}; so the plan's guarantee no longer holds; {now}",
-            count(changed),
-            count(capacity)
-        );
+        return format!("the filter holds at least {} distinct items, more than the {} planned, {now}", count(changed), count(capacity));
     }
-    let found = filter.estimated_items().map_or("the filter is full".to_owned(), |items| {
-        format!("about {} (estimated from the fill)", count((items as u64).min(filter.most_items())))
+    let found = filter.estimated_items().map_or("too many items to estimate their number".to_owned(), |items| {
+        format!("about {} items (estimated from its set bits)", count((items as u64).min(filter.most_items())))
     });
-    format!("more items than planned: {found}, but planned for {}; so the plan's guarantee no longer holds; {now}", count(capacity))
+    format!("the filter holds {found}, more than the {} planned, {now}", count(capacity))
 }
 
 /// Where a key's positions are.

@@ -18,7 +18,7 @@ fn available_memory() -> Option<u64> {
 pub(crate) fn check_memory(what: impl Display, needed: u64, remedy: &str) -> Result<(), Failure> {
     match available_memory() {
         Some(available) if needed > available => Err(Failure::new(format_args!(
-            "{what} {}, but only {} of memory are available; {remedy}",
+            "{what} {}, but only {} of memory is available; {remedy}",
             report::bytes(needed),
             report::bytes(available)
         ))),

@@ -86,7 +86,7 @@ impl Report {
 
 /// Wraps a text that begins in this column of a terminal with this width. Further lines are
 /// indented to the same column. Words are not broken, even if there is too little room.
-fn wrapped(text: &str, column: usize, columns: usize) -> String {
+pub(crate) fn wrapped(text: &str, column: usize, columns: usize) -> String {
     if column + LEAST_ROOM > columns {
         return text.to_owned();
     }
@@ -127,7 +127,7 @@ pub(crate) struct FormatArgs {
     #[arg(long)]
     json: bool,
 
-    /// Print comma-separated values, one number per line
+    /// Print CSV with the columns field and value: one field of the JSON object per line
     #[arg(long, conflicts_with = "json")]
     csv: bool,
 }

@@ -30,13 +30,13 @@ pub(crate) struct Args {
     #[arg(value_name = "OUT")]
     out: PathBuf,
 
-    /// Copy only its plan and seed, not its keys
+    /// Copy only the plan and the seed, not the keys
     #[arg(long)]
     empty: bool,
 
     /// Compress the copy, for example to send it; its size is then close to the entropy of its
-    /// bits. Every command reads compressed files. A command that changes a compressed file expands
-    /// it; `copy` without this option expands its copy
+    /// bits. Every command reads compressed files. A command that changes a compressed file writes
+    /// it back uncompressed, and `copy` without --compress writes an uncompressed copy
     #[arg(long)]
     compress: bool,
 

@@ -22,7 +22,7 @@ Examples:
   truebloom create -n 10M -p 0.1% seen.tbl --csv --column email users.csv
   truebloom create -n 10M -p 0.1% -j 4 seen.tbl urls.txt
   truebloom create -p 1e-6 seen.tbl urls.txt           counts the lines first
-  zcat *.gz | truebloom create -p 0.1% seen.tbl        one pass; at most about 3.2 times the memory
+  zcat *.gz | truebloom create -p 0.1% seen.tbl        one pass; takes up to about 3.2 times the memory
   truebloom create -p 0.1% --grow seen.tbl urls.txt    one pass over files, too
   truebloom create -n 10M -p 1% --layout auto seen.tbl urls.txt
   truebloom create -n 10M -p 1% --empty seen.tbl       to fill later
@@ -162,22 +162,22 @@ fn build(mut filter: AnyFilter, made: &Made, args: &Args, lock: &Lock) -> Result
     Ok(records.map_or(ExitCode::SUCCESS, |records| records.told_shortfall(&args.filter)))
 }
 
-/// The smallest ratio of the planned number to the number of distinct records for which there is a
-/// message.
+/// There is a message if the planned number is at least this many times the number of distinct
+/// records.
 const FAR_TOO_LARGE: u64 = 4;
 
-/// The largest filter, in bits, for which there is no message, because little can be saved.
+/// The size, in bits, up to which there is no message, because little memory can be saved.
 const SMALL: u64 = 8 << 12;
 
 /// Says that a filter is far too large because repeats were counted, too.
 fn warn_of_repeats(args: &Args, filter: &AnyFilter, made: &Made) {
     let is_counted = args.size.items.is_none() && args.size.bits.is_none() && !args.empty;
     let (Made::Planned(plan), true) = (made, is_counted) else { return };
-    // Few new keys set no bit, because the filter is not full.
+    // Because the filter is not full, nearly every new key has set a bit.
     let distinct = filter.changed();
     if plan.items / FAR_TOO_LARGE >= distinct && filter.bits() > SMALL {
         warn(format_args!(
-            "the filter was planned for all {}, but only about {} of them are distinct; for a smaller filter, give this number with -n",
+            "the filter was planned for all {}, but only about {} of them are distinct; to get a smaller filter, run the command again, and give this number with -n",
             plural(plan.items, args.records.noun()),
             count(distinct)
         ));
@@ -186,8 +186,8 @@ fn warn_of_repeats(args: &Args, filter: &AnyFilter, made: &Made) {
 
 /// Stores in the filter how its keys are extracted, and warns if that cannot be stored.
 fn keep_extraction(filter: &mut AnyFilter, args: &Args, records: Option<&Records>) {
-    // For an empty filter, this is stored with the first insertion, unless the options already say
-    // it.
+    // For an empty filter, the first insertion stores this, unless options of this command already
+    // determine it.
     if !args.empty || args.records.says_what_keys_are() {
         args.records.extraction().keep(&args.filter, |label| filter.set_label(label));
     }
@@ -320,5 +320,5 @@ fn add_broken_promise(report: &mut Report, plan: &Plan) {
         format!("; with {items}: at most {}, with probability {share}% (proven)", proven(&guarantee.fpr, plan.rate))
     });
     report.line("guaranteed", format!("nothing, because the filter holds more items than planned{planned}"));
-    report.line("expected", format!("with {items}: at most {} on average over seeds (proven)", proven(&plan.fpr, plan.rate)));
+    report.line("expected", format!("with {items}: at most {} on average over all seeds (proven)", proven(&plan.fpr, plan.rate)));
 }

@@ -89,7 +89,7 @@ impl Explained {
             Failure::at(
                 path,
                 format_args!(
-                    "it has the {} scheme; only filters with the standard or the classic scheme can be explained",
+                    "this filter has the {} scheme; only filters with the standard or the classic scheme can be explained",
                     filter.scheme_id()
                 ),
             )

@@ -15,9 +15,9 @@ Examples:
   truebloom insert --strict seen.tbl new.txt           fails if the plan would be exceeded
   truebloom insert seen.tbl --csv --column email users.csv
 
-The file is replaced as a whole at the end. If a signal ends the command, the file stays unchanged. It also stays unchanged if the lines cannot be inserted, for example if --strict refuses them.
+The filter file is replaced as a whole at the end. If a signal ends the command, the file stays unchanged. It also stays unchanged if the lines cannot be inserted, for example if --strict refuses them.
 Only one process at a time may change a filter. Inserting a line again sets no further bits.
-A filter stores how its keys were read (-f, --column and the like). Keys are read in the same way here, unless such options are given; --lines reads whole lines.";
+A filter stores how its keys were read (-f, --column and similar options), and `insert` reads keys in the same way. If you give such options, they replace the stored ones; with --lines, keys are whole lines.";
 
 /// Insert lines into an existing filter
 #[derive(clap::Args)]

@@ -20,24 +20,24 @@ Give two of -n, -p and -m; truebloom computes the third, and the number of probe
   truebloom plan -n 10M -p 0.1%                  the fewest bits for a rate
   truebloom plan --bits 64MiB -p 1e-6            the most items that fit
   truebloom plan -n 10M --memory 16MiB           the lowest rate of this size
-  truebloom plan -n 10M --bits-per-item 10       the same, with the size per item
+  truebloom plan -n 10M --bits-per-item 10       the same, with the size in bits per item
   truebloom plan -n 10M -p 1% --layout blocked   one cache line per lookup
   truebloom plan -n 1G -p 1% --max-memory 2GiB    refuse a larger filter
   truebloom plan -n 1000 -p 1% --plot plan.svg   also draw the rate for up to 2000 items
-  truebloom plan -n 10M -p 0.1% --mean           the fewest bits for the average alone
-  truebloom plan -n 1M -p 1% --transmit 1.1MB     the fewest bits that compress to this size
+  truebloom plan -n 10M -p 0.1% --mean           the fewest bits that keep the rate only on average
+  truebloom plan -n 1M -p 1% --transmit 1.1MB     the fewest bits that compress to at most this size
   truebloom plan -n 1M -p 1e-6 --scheme cube --mean
                                                  the size with another hashing scheme
 
 Filters that forget, for endless streams. The report compares `one phase` (one filter), `two phases` (two filters that take turns) and `usual` (a filter that is emptied after a fixed number of items). If --remember is given without a size, the report also has `certain`: two phases that never forget an item too early:
-  truebloom plan --recycling --memory 64MiB -p 0.1%      the most items that they hold
+  truebloom plan --recycling --memory 64MiB -p 0.1%      the most items that such filters hold
   truebloom plan --recycling -n 10M -p 0.1%              the fewest bits for this many items per cycle
   truebloom plan --recycling --remember 10M -p 0.1%      the fewest bits that remember this many items
   truebloom plan --recycling --remember 1h --arrival 5000 -p 0.1%
-  truebloom plan --recycling --memory 64KiB -p 1% --plot saw.svg    its rate over five cycles
+  truebloom plan --recycling --memory 64KiB -p 1% --plot saw.svg    also draw the rate over five cycles
 
 Lines of the report: `guaranteed` is the rate that a single filter keeps, with the given probability. `expected` is the average rate over all seeds. `overfilled` is the average rate with more items than planned. \
-`mean alone` is the size if only the average rate is guaranteed (--mean). `blocked` is the same plan with one cache line per lookup. `textbook` is the size from the usual formula, and the true rate of that size. \
+`mean only` is the size if only the average rate is guaranteed (--mean). `blocked` is the plan for a filter that needs one cache line per lookup. `textbook` is the size from the usual formula, and the true rate of a filter of this size. \
 `static` is the approximate size of a filter to which nothing can be added later.";
 
 /// Find the smallest filter that is proven to meet a rate
@@ -51,7 +51,7 @@ pub(crate) struct Args {
     scheme: SchemeId,
 
     /// Write a certificate to FILE, so that others can check the plan without this program; with
-    /// -, write it to standard output instead of the report
+    /// -, write the certificate to standard output instead of the report
     #[arg(long, value_name = "FILE", requires = "rate", conflicts_with = "recycling")]
     prove: Option<PathBuf>,
 
@@ -59,12 +59,12 @@ pub(crate) struct Args {
     #[arg(long, requires = "prove")]
     force: bool,
 
-    /// Size as bits per item, together with -n: 10, 14.4
+    /// Size of the filter in bits per item (10, 14.4); requires -n
     #[arg(long, value_name = "BITS", value_parser = crate::args::bits_per_item, conflicts_with_all = ["bits", "memory", "recycling"])]
     bits_per_item: Option<f64>,
 
-    /// Plan a filter for transmission: the fewest bits that compress to at most this size. It has
-    /// fewer probes than usual
+    /// Plan a filter to be sent compressed: the fewest bits that compress to at most this size.
+    /// Such a filter has fewer probes than the usual plan
     #[arg(long, value_name = "BYTES", value_parser = crate::args::bytes, allow_hyphen_values = true, requires_all = ["items", "rate"])]
     #[arg(conflicts_with_all = ["bits", "memory", "recycling", "probes", "bits_per_item", "scheme", "layout", "prove"])]
     transmit: Option<u64>,
@@ -83,7 +83,7 @@ fn scheme_help() -> String {
     use super::fpr::schemes;
     let (sure, others) = (schemes(SchemeId::has_guarantee), schemes(|id| !id.has_guarantee()));
     format!(
-        "How positions are computed from a hash: {sure}; with --mean, also {others}. If truebloom chooses the size for one of the schemes that need --mean, the number of bits is a prime; for partition-double, the number of bits per probe is a prime. The size is at most --max-memory or, by default, four times that of the standard scheme; if that is not enough for the rate, there is no plan"
+        "How positions are computed from a hash: {sure}; with --mean, also {others}. For a scheme that needs --mean, truebloom chooses a prime number of bits (for partition-double, a prime number of bits per probe). It tries sizes up to --max-memory or, by default, up to four times the size of the standard scheme; if the rate needs more bits than that, the command fails"
     )
 }
 
@@ -115,7 +115,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         && claimed < planned
     {
         warn(format_args!(
-            "the certificate proves the rate of one filter with probability {}%, slightly less than the plan's {}%, because it uses a bound that can be checked step by step",
+            "the certificate proves the rate of a single filter with probability {}%, slightly less than the plan's {}%, because the certificate uses a bound that can be checked step by step",
             certainty(claimed, 7),
             certainty(planned, 7)
         ));
@@ -162,11 +162,19 @@ fn add_transmitted(report: &mut Report, plan: &Plan, target: &Target) -> Result<
     let (now, then) = (sent(plan)?, sent(&usual)?);
     report.field("transmitted", json!({ "bytes": now, "usual_bytes": then, "usual_bits": usual.bits, "usual_probes": usual.probes }));
     report.line("transmitted", format!("{} on average when full and compressed, plus about 120 bytes for the file format", bytes(now)));
-    report.line("usual", format!("{}, {}: would compress to {}", size(usual.bits), plural(usual.probes.into(), "probe"), bytes(then)));
+    report.line(
+        "usual",
+        format!(
+            "the plan without --transmit has {} and {}, and would compress to {}",
+            size(usual.bits),
+            plural(usual.probes.into(), "probe"),
+            bytes(then)
+        ),
+    );
     Ok(())
 }
 
-/// The target of these options, in bits.
+/// The target that these options describe, with the size in bits.
 fn target(args: &Args) -> Result<Target, Failure> {
     let layout = args.recycling.layout();
     filters::check_layout(args.scheme, layout)?;
@@ -205,7 +213,7 @@ fn add_certificate(report: &mut Report, certificate: &Certificate, path: &Path) 
     let claim = &certificate.claim;
     let mut parts = vec!["the average rate".to_owned()];
     if let Some(share) = claim.confidence {
-        parts.push(format!("the rate of one filter with probability {}%", certainty(share, 13)));
+        parts.push(format!("the rate of a single filter with probability {}%", certainty(share, 13)));
     }
     if claim.smallest != Smallest::NotClaimed {
         parts.push("that one bit less is not enough".to_owned());
@@ -231,7 +239,7 @@ fn report(plan: &Plan, target: &Target) -> Result<Report, Failure> {
     let scheme = if plan.scheme == SchemeId::Standard { String::new() } else { format!(", {} scheme", plan.scheme) };
     match plan.rate {
         Some(asked) => report.line("asked", format!("{asked} for {items}{scheme}")),
-        None => report.line("asked", format!("the best rate for {items}{scheme}")),
+        None => report.line("asked", format!("the lowest rate for {items}{scheme}")),
     };
     let per_item = rate(plan.bits as f64 / plan.items as f64, 4);
     report.line("size", format!("{}, {per_item} bits per item, {}", size(plan.bits), plural(plan.probes.into(), "probe")));
@@ -260,10 +268,10 @@ pub(crate) fn add_promise(report: &mut Report, plan: &Plan) {
         }
         None => {
             report.field("confidence", Value::Null).field("guarantee", Value::Null);
-            report.line("guaranteed", "the average rate only; a single filter may be above or below it");
+            report.line("guaranteed", "only the average rate; the rate of a single filter can be higher or lower");
         }
     }
-    report.line("expected", format!("at most {} on average over seeds (proven)", proven(&plan.fpr, plan.rate)));
+    report.line("expected", format!("at most {} on average over all seeds (proven)", proven(&plan.fpr, plan.rate)));
 }
 
 /// Adds how many more bits the guarantee needs than the average alone.
@@ -277,11 +285,15 @@ fn add_mean(report: &mut Report, plan: &Plan, target: &Target) -> Result<(), Fai
     if target.bits.is_none() {
         let less = 100.0 * (plan.bits as f64 / mean.bits as f64 - 1.0);
         report.line(
-            "mean alone",
-            format!("{} would be enough for the average rate; the guarantee needs {}% more", plural(mean.bits, "bit"), rate(less, 2)),
+            "mean only",
+            format!(
+                "{} would be enough with --mean (only the average rate is guaranteed); the guarantee for a single filter takes {}% more",
+                plural(mean.bits, "bit"),
+                rate(less, 2)
+            ),
         );
     } else if mean.items != plan.items {
-        report.line("mean alone", format!("{} would fit if only the average rate were guaranteed", plural(mean.items, "item")));
+        report.line("mean only", format!("{} would fit with --mean (only the average rate is guaranteed)", plural(mean.items, "item")));
     }
     Ok(())
 }

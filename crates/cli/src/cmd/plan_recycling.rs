@@ -14,30 +14,31 @@ use truebloom_report::read::{self, Span};
 #[derive(clap::Args)]
 pub(crate) struct Options {
     /// Plan filters that forget: they are emptied when full. A single filter (one phase) keeps an
-    /// average rate. Two filters that take turns (two phases) keep a worst-case rate. -n is the
-    /// number of new items in a cycle, from one emptying to the next
+    /// average rate. Two filters that take turns (two phases) keep a worst-case rate. A cycle
+    /// lasts from one emptying to the next, and -n is the number of new items in a cycle
     #[arg(long, requires = "rate", conflicts_with_all = ["scheme", "confidence", "mean", "probes", "max_memory"])]
     recycling: bool,
 
-    /// Total memory: like --bits, but always in bytes
+    /// Total memory in bytes (64MiB, 2GB), in place of --bits
     #[arg(long, value_name = "BYTES", value_parser = args::memory, conflicts_with = "bits")]
     memory: Option<u64>,
 
-    /// Remember an item until this many new items have arrived (10M), or for this time (1h, with
-    /// --arrival). If a size is given, report the share of items that this size forgets sooner
+    /// Remember an item until this many new items have arrived after it (10M), or for this time
+    /// (1h, which needs --arrival). If a size is given, too, the report shows the share of items
+    /// that a filter of this size forgets earlier
     #[arg(long, value_name = "N|TIME", requires = "recycling", conflicts_with = "items")]
     remember: Option<String>,
 
-    /// Number of new items per second
+    /// Number of new items that arrive per second
     #[arg(long, visible_alias = "rate-of-arrival", value_name = "RATE", value_parser = args::per_second, requires = "remember")]
     arrival: Option<f64>,
 
-    /// Share of items that may be forgotten sooner than --remember says [default: 1%]
+    /// Share of items that may be forgotten earlier than --remember says [default: 1%]
     #[arg(long, value_name = "SHARE", value_parser = args::rate, requires = "remember")]
     forget: Option<Rate>,
 
-    /// Number of new items in one run. The report bounds how many of these items are wrongly taken
-    /// for repeats and dropped. By default, a run lasts 100 cycles of the design
+    /// Number of new items in one run. The report bounds how many of these items are wrongly
+    /// dropped as repeats. By default, a run lasts for 100 cycles of the design
     #[arg(long, value_name = "N", value_parser = args::count, requires = "recycling")]
     over: Option<u64>,
 
@@ -107,7 +108,7 @@ struct Asked {
     is_sized: bool,
 }
 
-/// The smallest ratio to the smallest design from which a design is not described.
+/// A design that has at least this many times the bits of the smallest one is not described.
 const TIMES_THE_FEWEST: u64 = 1_000;
 
 /// Adds only the size of a design that is far too large.
@@ -358,9 +359,9 @@ impl OneRun {
 fn add_one_run(report: &mut Report, run: &OneRun, is_planned: bool) {
     let (dropped, share) = (count(run.at_most), rate_up(run.average(), 3));
     let of = plural(run.items, "new item");
-    let how = if is_planned && run.by_worst { ", computed from the worst rate" } else { "" };
+    let how = if is_planned && run.by_worst { "; this bound assumes the worst rate throughout" } else { "" };
     let sure = 100.0 * CONFIDENCE;
-    report.line("", format!("a run of {of} wrongly drops at most {dropped} of them, a share of {share} ({sure}% confidence{how})"));
+    report.line("", format!("in a run of {of}, at most {dropped} are wrongly dropped, a share of {share} ({sure}% confidence{how})"));
 }
 
 /// Adds the average number of items that a filter holds when it is emptied, if this number is
@@ -374,7 +375,7 @@ fn add_held(report: &mut Report, held: f64) {
 fn gained(gain: Option<f64>) -> String {
     gain.map_or(String::new(), |gain| {
         let than_usual = if gain < 1.0 { "fewer" } else { "more" };
-        format!("; {}% {than_usual} items per bit than the usual design", significant(100.0 * (gain - 1.0).abs(), 3))
+        format!("; {}% {than_usual} items per bit than `usual`", significant(100.0 * (gain - 1.0).abs(), 3))
     })
 }
 

@@ -18,9 +18,9 @@ const EXAMPLES: &str = "\
 Examples:
   truebloom simulate --bits 1000 -k 4 --sigma 300                       one phase, new items only
   truebloom simulate --bits 500 -k 5 --sigma 220 --phases 2             two phases of 500 bits each
-  truebloom simulate --bits 1000 -p 1% --plot saw.svg                   the saw-tooth of its rate
-  truebloom simulate --bits 64KiB -p 1%                                 the most items
-  truebloom simulate --bits 10k -p 1% --stream zipf:100k,1.1            popular items come again
+  truebloom simulate --bits 1000 -p 1% --plot saw.svg                   also draw how its rate rises and falls
+  truebloom simulate --bits 64KiB -p 1%                                 the design that holds the most items
+  truebloom simulate --bits 10k -p 1% --stream zipf:100k,1.1            popular items recur
   truebloom simulate --bits 10k -p 1% --phases 2 --stream fading:500    items lose popularity
 
 The model assumes that every item is new. With two phases, an item that recurs may be stored again in the newer filter, which the model does not include.";
@@ -168,7 +168,13 @@ fn simulated<S: FillScheme>(args: &Args, design: &Design) -> Result<ExitCode, Fa
         .field("phases", args.phases)
         .field("arrivals", args.arrivals);
     let modelled = model.as_ref().map(|run| (run.fpr.value, run.items_per_cycle.value));
-    add(&mut report, "rate", "of the items that no filter held were taken for repeats", &seen.instance, modelled.map(|(rate, _)| rate));
+    add(
+        &mut report,
+        "rate",
+        "of the items that no filter held were wrongly reported as repeats",
+        &seen.instance,
+        modelled.map(|(rate, _)| rate),
+    );
     add(
         &mut report,
         "items",
@@ -195,8 +201,8 @@ fn simulated<S: FillScheme>(args: &Args, design: &Design) -> Result<ExitCode, Fa
 
 fn add_repeats(report: &mut Report, seen: &Simulated) {
     for (label, name, what, share) in [
-        ("first", "count_first", "of all arrivals were of items that no filter held, but were taken for repeats", &seen.first),
-        ("each", "count_each", "of all arrivals were of items that were taken for repeats when no filter held them", &seen.each),
+        ("first", "count_first", "of all arrivals were of items that no filter held, but were wrongly reported as repeats", &seen.first),
+        ("each", "count_each", "of all arrivals were of items that were wrongly reported as repeats when no filter held them", &seen.each),
         ("forgotten", "forgotten", "of the repeats were of forgotten items", &seen.forgotten),
     ] {
         add(report, label, what, share, None);

@@ -155,7 +155,7 @@ impl RecordArgs {
     /// Adds a line that says that the first record was not a key, if it names the columns.
     pub(crate) fn add_header(&self, report: &mut Report) {
         if self.is_csv() && !self.no_header {
-            report.line("header", "the first record of each input names the columns, and is not a key; with --no-header, it is one");
+            report.line("header", "the first record of each input names the columns, and is not a key; with --no-header, it is a key, too");
         }
     }
 

@@ -193,7 +193,7 @@ impl Csv {
                     return Ok(text.len());
                 }
             }
-            // The header is an event of its own.
+            // The header is returned separately from other records.
             if self.header.is_some() {
                 return Ok(at);
             }
@@ -292,7 +292,7 @@ impl Csv {
         let end = line_end(text, 0);
         let line = &text[..end.unwrap_or(text.len())];
         if self.carry.len() + line.len() > self.most || self.carry.try_reserve(text.len()).is_err() {
-            // The memory is not needed any more.
+            // The memory is no longer needed.
             let carry = std::mem::take(&mut self.carry);
             self.give_up(&carry, 0..carry.len(), Why::TooLong, found)?;
             return Ok(self.skip_line(text, found));
@@ -316,8 +316,8 @@ impl Csv {
     fn wait_for_quote(&mut self, text: &[u8], found: &mut Found) -> usize {
         let carry_length = self.carry.len();
         self.carry.extend_from_slice(text);
-        // A record that is too long is carried a little longer, so that the lines that are given up
-        // then are worth the copy.
+        // A record that is too long is carried beyond the limit: the copy is then made less often,
+        // because more lines are given up at once.
         let most = self.most + self.most / 4;
         let mut is_known = self.carry.len() > most;
         if let Some((last, first)) = memchr::memrchr2(b'\r', b'\n', text).zip(self.first) {

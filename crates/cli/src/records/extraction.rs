@@ -34,7 +34,7 @@ impl Extraction {
         match Extraction::of_state(label) {
             (Some(keys), false) => Some(keys.options()),
             (Some(keys), true) => Some(format!("{}; second occurrences are stored, too", keys.options())),
-            (None, true) => Some("how they were read is not stored, but second occurrences are".to_owned()),
+            (None, true) => Some("it is not stored how they were read; second occurrences are stored, too".to_owned()),
             (None, false) => label.map(str::to_owned),
         }
     }
@@ -74,7 +74,7 @@ impl Extraction {
             && first_keys.is_other_form(&other_keys)
         {
             warn(format_args!(
-                "the keys of {} were read {}, and the keys of {} {}; check that these are the same keys",
+                "warning: the keys of {} were read {}, but the keys of {} {}; the files have keys in common only if both ways give the same keys",
                 first.display(),
                 first_keys.described(),
                 other.display(),
@@ -144,8 +144,7 @@ impl Extraction {
         self.0.is_empty()
     }
 
-    /// Whether the only options are ones that change others: a delimiter, no header, or the end of
-    /// lines.
+    /// Whether all options only modify others: a delimiter, no header, or the end of lines.
     fn is_half(&self) -> bool {
         let has = |name| self.0.contains_key(name);
         (has("delimiter") || has("header")) && self.0.keys().all(|name| matches!(name.as_str(), "delimiter" | "header" | "crlf"))
@@ -215,7 +214,7 @@ impl RecordArgs {
         if self.says_what_keys_are() && !repeats {
             if let Some(both) = both {
                 return Err(Failure::new(format_args!(
-                    "the keys of {} were read with {}; {} would replace all of these options; give {}",
+                    "the keys of {} were read with {}; {} alone would replace all of these options; give {}",
                     first.display(),
                     kept.options(),
                     given.options(),
@@ -225,7 +224,7 @@ impl RecordArgs {
             let other = known.iter().find(|(_, kept)| **kept != given);
             let doubt = other.map(|(path, other)| {
                 format!(
-                    "the keys of {} were read {}, and the keys of this run {}; check that these are the same keys",
+                    "warning: the keys of {} were read {}, but the keys of this run {}; they match only if both ways give the same keys",
                     path.display(),
                     other.described(),
                     given.described()
@@ -238,7 +237,7 @@ impl RecordArgs {
         }
         if let Some((path, other)) = known.iter().find(|(_, other)| *other != kept) {
             return Err(Failure::new(format_args!(
-                "the keys of {} were read {}, and the keys of {} {}; give the options for the keys of this run, or --lines for whole lines",
+                "the keys of {} were read {}, but the keys of {} {}, so it is not clear how to read keys in this run; give options such as --column, or --lines for whole lines",
                 first.display(),
                 kept.described(),
                 path.display(),
@@ -247,7 +246,7 @@ impl RecordArgs {
         }
         let doubt = (!kept.is_lines()).then(|| {
             format!(
-                "keys are read like the keys of {}, {}; add --lines to read whole lines, or give other options",
+                "keys were read like the keys of {}, {}; to read whole lines, add --lines; to read other keys, give other options",
                 first.display(),
                 kept.described()
             )

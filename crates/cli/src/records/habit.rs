@@ -38,7 +38,7 @@ impl Habits {
         for (_, key) in batch.iter().filter(|(_, key)| !key.is_empty()).take(self.left) {
             self.left -= 1;
             self.has_returns &= key.ends_with(b"\r");
-            // Short words are no hexadecimal digits that somebody wrote in upper case.
+            // A short word such as FACE is probably not meant as hexadecimal digits.
             self.is_upper &= key.len() >= 8 && key.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'A'..=b'F'));
             self.has_letters |= key.iter().any(u8::is_ascii_alphabetic);
         }
@@ -51,7 +51,7 @@ impl Habits {
         if self.has_returns {
             return Some(Habit::CarriageReturn);
         }
-        // Neither are numbers alone.
+        // Keys without letters have no upper or lower case.
         (self.is_upper && self.has_letters).then_some(Habit::UpperHex)
     }
 }
@@ -60,7 +60,7 @@ impl Habit {
     /// A possible reason why nothing was found, given this property.
     pub(crate) fn hint(self) -> &'static str {
         match self {
-            Habit::CarriageReturn => "the lines end with CR LF, and the CR is part of each key: --crlf removes it",
+            Habit::CarriageReturn => "the lines end with CR LF, and the CR is part of each key; to remove the CR, add --crlf",
             Habit::UpperHex => {
                 "the input's keys are upper-case hexadecimal digits; if the filter's keys are lower-case, convert the input with `tr A-F a-f`; if the filter's keys are raw bytes, add --hex"
             }

@@ -127,8 +127,8 @@ pub(crate) struct Records {
     /// The result of reading the current input, once its end was reached but some of its bytes have
     /// not been split yet.
     ending: Option<io::Result<()>>,
-    /// Whether the splitter was already told that the input has ended, so that it has returned the
-    /// last record.
+    /// Whether the splitter was already told that the input has ended, and has therefore returned
+    /// the last record.
     flushed: bool,
     notes: VecDeque<String>,
     silent: bool,
@@ -394,7 +394,7 @@ impl Records {
     fn end_input(&mut self) -> bool {
         if self.skipped_here > SHOWN as u64 {
             let more = crate::report::count(self.skipped_here - SHOWN as u64);
-            let fate = if self.found.passing { "passed on" } else { "skipped" };
+            let fate = if self.found.passing { "printed unchanged" } else { "skipped" };
             let message = format!("{}: {more} more {fate}", self.input_name());
             self.note(message);
         }
@@ -458,7 +458,7 @@ impl Records {
             self.skipped += 1;
             self.skipped_here += 1;
             if self.skipped_here <= SHOWN as u64 {
-                let fate = if passed_on { "passed on" } else { "skipped" };
+                let fate = if passed_on { "printed unchanged" } else { "skipped" };
                 let message = format!("{}: {} {} {}; {fate}", self.input_name(), self.noun, trouble.record, trouble.why);
                 self.note(message);
             }

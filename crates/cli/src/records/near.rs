@@ -20,7 +20,7 @@ pub(super) fn special(text: &[u8], from: usize) -> Option<usize> {
 pub(super) fn digits(text: &[u8]) -> usize {
     let mut at = 0;
     while let Some(bytes) = text[at..].first_chunk() {
-        // Then digits are 0 to 9, and the addition has no carry from byte to byte.
+        // This turns digits into 0 to 9, and the addition has no carry from byte to byte.
         let word = u64::from_le_bytes(*bytes) ^ each(b'0');
         let others = (((word & each(0x7f)) + each(0x80 - 10)) | word) & each(0x80);
         if others != 0 {
@@ -69,7 +69,7 @@ fn search<const N: usize, const BELOW: u8>(text: &[u8], from: usize, set: Set<N,
 /// Continues a [`search`]. The function is not inlined, because many callers have only short texts.
 #[inline(never)]
 fn search_on<const N: usize, const BELOW: u8>(text: &[u8], from: usize, set: Set<N, BELOW>) -> Option<usize> {
-    // Without a branch for each byte, so that the compiler makes a vector of them.
+    // There is no branch for each byte, so the compiler can use vector instructions.
     let has_any = |bytes: &[u8; 16]| bytes.iter().fold(false, |any, byte| any | set.has(*byte));
     let chunks = text.get(from..)?.as_chunks().0;
     let mut at = from + 16 * chunks.iter().position(has_any).unwrap_or(chunks.len());

@@ -271,7 +271,7 @@ fn window_too_large(asked: u64, most: u64) -> io::Error {
     io::Error::new(io::ErrorKind::Unsupported, why)
 }
 
-/// The error of the library without its names, if the data ends too early.
+/// Converts an error of the library. If the data ends too early, the message says only this.
 fn cut_or_damaged(error: FrameDecoderError) -> io::Error {
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(&error);
     while let Some(inner) = cause {

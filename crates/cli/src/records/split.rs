@@ -173,7 +173,7 @@ impl Split {
         if room.is_none() || self.carry.try_reserve(text.len()).is_err() {
             self.skipping = true;
             found.trouble(self.number + 1, too_long(self.most));
-            // The memory is not needed any more.
+            // The memory is no longer needed.
             let carry = std::mem::take(&mut self.carry);
             self.pass_skipped(&carry, found);
             self.pass_skipped(text, found);

@@ -122,7 +122,7 @@ fn check_layer(grown: &ScalableFilter, nth: usize, most: Option<u64>) -> Result<
         Some(most) if in_all > most => {
             let [needed, in_all, most] = [needed, in_all, most].map(report::bytes);
             Err(Failure::new(format_args!(
-                "with its next layer of {needed}, it takes {in_all}, but --max-memory allows {most} for all layers together"
+                "with its next layer of {needed}, it would take {in_all}, but --max-memory allows {most} for all layers together"
             )))
         }
         Some(_) => Ok(()),
@@ -133,7 +133,7 @@ fn check_layer(grown: &ScalableFilter, nth: usize, most: Option<u64>) -> Result<
         // The system has not yet provided the pages of the new layer, except those with the few
         // keys in it.
         None => crate::memory::check_memory(
-            "a layer takes",
+            "its next layer takes",
             needed,
             "choose a higher rate, use a machine with more memory, or give --max-memory to try anyway",
         ),
@@ -165,8 +165,8 @@ fn check_room(filter: &AnyFilter) -> Result<(), Failure> {
 /// Returns the error of --strict; `how` says whether the filter has, or may have, this many items.
 fn too_many(how: &str, items: u64, capacity: u64) -> Failure {
     Failure::new(format_args!(
-        "there {} {how} {} distinct items, more than the {} planned; nothing was written. Leave --strict out to insert them anyway, or plan a larger filter with `truebloom create -n`",
-        if how == "up to" { "may be" } else { "are" },
+        "the filter {} hold {how} {} distinct items, more than the {} planned; nothing was written. Leave --strict out to insert them anyway, or plan a larger filter with `truebloom create -n`",
+        if how == "up to" { "could" } else { "would" },
         report::count(items),
         report::count(capacity)
     ))

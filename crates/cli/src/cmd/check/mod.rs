@@ -28,7 +28,7 @@ Examples:
   truebloom check -Hn seen.tbl urls.txt new.txt  with the file and the number of each line
   truebloom check --each monday.tbl tuesday.tbl new.txt    which filters each line is in
 
-A filter stores how its keys were read (-f, --column and the like). Keys are read in the same way here, unless such options are given; --lines reads whole lines.
+A filter stores how its keys were read (-f, --column and similar options), and `check` reads keys in the same way. If you give such options, they replace the stored ones; with --lines, keys are whole lines.
 
 Exit code: 0 some line was selected, 1 none was, 2 an error.";
 
@@ -181,7 +181,12 @@ fn report<W: Write>(
     // many lines are in any filter.
     if !(args.each && args.invert_match) {
         let found = if args.invert_match { lines - selected } else { selected };
-        Trust { lines, found, rate, is_exact }.add(&mut report, record_args, args.invert_match);
+        let others = match asked.together {
+            None => "not in the filter",
+            Some(Together::Any | Together::Each) => "in none of the filters",
+            Some(Together::All) => "missing from at least one of the filters",
+        };
+        Trust { lines, found, rate, is_exact, others }.add(&mut report, record_args, args.invert_match);
     }
     if asked.together.is_some() {
         let names = asked.filters.iter().map(|(path, _)| path.display().to_string());

@@ -24,6 +24,8 @@ pub(super) struct Trust {
     /// The current rate, and whether it is exact or only an upper bound.
     pub(super) rate: f64,
     pub(super) is_exact: bool,
+    /// Where the other lines certainly are not: the end of a sentence.
+    pub(super) others: &'static str,
 }
 
 impl Trust {
@@ -55,16 +57,20 @@ impl Trust {
         let bound = format!("{} with {}% confidence if no {noun} is repeated", count(most), significant(100.0 * (1.0 - ALPHA), 6));
         let text = match (self.found, inverted) {
             (0, _) => "every answer is certain".to_owned(),
-            (_, false) => format!("of the {} found, {about} {expected} are expected to be wrong, at most {bound}", count(self.found)),
+            (_, false) => {
+                format!("of the {} found, {about} {expected} are expected to be false positives, at most {bound}", plural(self.found, noun))
+            }
             (_, true) => {
                 format!("{about} {expected} {noun}s that are not in the filter are expected to be missing from the output, at most {bound}")
             }
         };
         report.line("trust", text);
-        report.line(
-            "found",
-            format!("{} of {}; the other {} are certainly not in it", count(self.found), plural(self.lines, noun), count(missed)),
-        );
+        let others = match missed {
+            0 => String::new(),
+            1 => format!("; the other one is certainly {}", self.others),
+            _ => format!("; the other {} are certainly {}", count(missed), self.others),
+        };
+        report.line("found", format!("{} of {}{others}", count(self.found), plural(self.lines, noun)));
         let now = if self.is_exact { rate(self.rate, 4) } else { rate_up(self.rate, 4) };
         report.line(
             "rate",
@@ -78,7 +84,7 @@ mod tests {
     use super::*;
 
     fn trust(lines: u64, found: u64, rate: f64) -> Trust {
-        Trust { lines, found, rate, is_exact: true }
+        Trust { lines, found, rate, is_exact: true, others: "not in the filter" }
     }
 
     #[test]

@@ -23,7 +23,7 @@ const QUIET_FOR: Duration = Duration::from_secs(60);
 /// Returns advice on how to avoid forgetting. An existing state cannot be enlarged, so for a state
 /// the advice is to begin a new one.
 fn more(args: &Args) -> &'static str {
-    if args.state.is_some() { "begin a new state with more --memory or -n" } else { "give more --memory or a larger -n" }
+    if args.state.is_some() { "begin a new state with more --memory or a larger -n" } else { "give more --memory or a larger -n" }
 }
 
 /// The counts at the beginning of this run; they are not 0 if a state has counted before.
@@ -107,7 +107,7 @@ impl Account {
         let told = match self.told_early.last {
             None => {
                 warn(format_args!(
-                    "the memory ({}) was full before {} had passed, so some lines may be remembered for less time; {}",
+                    "the memory ({}) was full before {} had passed, so some lines may be remembered for less time; to avoid this, {}",
                     bytes(chosen.bytes()),
                     time_text(age),
                     more(args)
@@ -129,7 +129,7 @@ impl Account {
         }
         self.told = true;
         warn(format_args!(
-            "the memory ({}) was full within the first {} and was emptied; earlier lines were forgotten, and count as new if they occur again; {}; or add --remember to forget only old lines, or --strict to stop when the memory is full",
+            "the memory ({}) was full within the first {} and was emptied; earlier lines were forgotten, and count as new if they occur again; to avoid this, {}; or add --remember to forget only old lines, or --strict to stop when the memory is full",
             bytes(chosen.bytes()),
             plural(sift.tally.read, self.noun),
             more(args),
@@ -166,7 +166,7 @@ impl Account {
         let known = self.told_early.last.map_or(0, |(_, told)| told);
         if let (Some(age), true) = (chosen.age, early > known) {
             warn(format_args!(
-                "{} ended early because {} full, so some lines may have been remembered for less than {}; {}",
+                "{} ended early because {} full, so some lines may have been remembered for less than {}; to avoid this, {}",
                 plural(early, "phase"),
                 if early == 1 { "it was" } else { "they were" },
                 time_text(age),
@@ -186,7 +186,10 @@ impl Account {
         };
         report.line("lines", format!("{}, {} {firsts}, {} {repeats}", plural(read, self.noun), count(new), count(dropped)));
         if self.before.offered > 0 && !args.second {
-            report.line("in all", format!("{} read since the state was made, {} kept", count(stats.offered), count(stats.new)));
+            report.line(
+                "in all",
+                format!("{} read since the state was made, {} of them kept", plural(stats.offered, self.noun), count(stats.new)),
+            );
         }
         // With second occurrences the filter counts entries, and how many lines it had before this
         // run is not known.
@@ -233,7 +236,7 @@ impl Account {
         };
         // Counted since the state was made, like the number of missing lines.
         let twice = match (filter.stats().cycles, args.repeated, args.second) {
-            (0, false, false) => "; none is printed twice".to_owned(),
+            (0, false, false) => format!("; no {noun} is printed twice"),
             (0, ..) => "; nothing was forgotten".to_owned(),
             (forgotten, ..) => format!("; lines were forgotten {}, and count as new if they occur again", plural(forgotten, "time")),
         };
@@ -250,7 +253,7 @@ pub(super) fn add_distinct(report: &mut Report, filter: &Filter, second: bool) -
     report.field("kept", stats.new).field("in_phase", stats.items);
     report.field("wrong_drops", lost.map_or(Value::Null, wrong_drops_value));
     let new = if second { format!("{} entries", count(stats.new)) } else { plural(stats.new, "line") };
-    report.line("kept", format!("{new} as new; the present phase has {} of them", count(stats.items)));
+    report.line("kept", format!("{new} counted as new; the current phase contains {} of them", count(stats.items)));
     match lost {
         Some(lost) if stats.cycles == 0 && !second => {
             let most = stats.new.saturating_add(lost.at_most).min(stats.offered);
@@ -270,7 +273,12 @@ pub(super) fn add_distinct(report: &mut Report, filter: &Filter, second: bool) -
     if let (Some(lost), 1..) = (lost, stats.cycles) {
         report.line(
             "lost",
-            format!("{} first occurrences, at most {} ({}% confidence)", expected(lost.expected), count(lost.at_most), 100.0 * CONFIDENCE),
+            format!(
+                "{} first occurrences are expected to be missing, at most {} ({}% confidence)",
+                expected(lost.expected),
+                count(lost.at_most),
+                100.0 * CONFIDENCE
+            ),
         );
     }
     Ok(())
@@ -298,8 +306,7 @@ pub(super) fn add_design(report: &mut Report, noun: &str, filter: &Filter, chose
     let is_least = items.method != Method::Exact || chosen.entries > 1;
     let entries = if items.method == Method::Exact { items.value } else { items.lower };
     let full = count((entries / chosen.entries as f64).round() as u64);
-    let full =
-        if is_least { format!("{full} distinct {noun}s (a lower bound on the average)") } else { format!("about {full} distinct {noun}s") };
+    let full = if is_least { format!("at least {full} distinct {noun}s on average") } else { format!("about {full} distinct {noun}s") };
     let forgets = match (phases, chosen.age) {
         (1, _) => format!("emptied after {full}"),
         (_, None) => format!("the older of which is forgotten after {full}"),
@@ -311,11 +318,18 @@ pub(super) fn add_design(report: &mut Report, noun: &str, filter: &Filter, chose
     report.field("remembers_at_least", sure);
     report.field("remembers", chosen.items);
     if let Some(sure) = sure {
-        let asked = chosen.items.map_or(String::new(), |items| {
-            format!("; in each phase, the last {} with a probability of at least 99.9999% (proven)", count(items))
-        });
-        let long = chosen.age.map_or(String::new(), |age| format!(", each for at least {}", time_text(age)));
-        report.line("remembers", format!("the last {}{long} (guaranteed){asked}", plural(sure, noun)));
+        let likely = "with a probability of at least 99.9999% in each phase (proven)";
+        // A line is forgotten when it is too old, even if no other lines have come since.
+        let text = match (chosen.age.map(time_text), chosen.items.map(count)) {
+            (None, None) => format!("the last {} (guaranteed)", plural(sure, noun)),
+            (None, Some(items)) => format!("the last {} (guaranteed), and the last {items} {likely}", plural(sure, noun)),
+            (Some(age), None) => format!("a {noun} for at least {age} if fewer than {} others come in this time (guaranteed)", count(sure)),
+            (Some(age), Some(items)) => format!(
+                "a {noun} for at least {age} if fewer than {} others come in this time (guaranteed); for fewer than {items} others, {likely}",
+                count(sure)
+            ),
+        };
+        report.line("remembers", text);
     }
     add_rate(report, filter, chosen, &run, noun);
     Ok(())
@@ -349,7 +363,8 @@ fn add_rate(report: &mut Report, filter: &Filter, chosen: &Chosen, run: &LongRun
             // A limit is exact, whereas the rate that a filter reports is rounded up.
             let fullest = chosen.design.limit().unwrap_or(filter.worst_fpr()) * chosen.entries as f64;
             let (most, fullest) = (proven(&average, chosen.rate), rate_up(fullest.min(1.0), 4));
-            let text = format!("at most {most} on average in the long run ({method}); {fullest} when the memory is full");
+            let text =
+                format!("at most {most} on average in the long run ({method}); the rate rises from 0 to {fullest} while the memory fills");
             (average, "average of the long run", text)
         }
         _ => {
@@ -369,7 +384,7 @@ fn add_rate(report: &mut Report, filter: &Filter, chosen: &Chosen, run: &LongRun
     report.line("", unless);
 }
 
-/// Adds how many lines were remembered and how many were forgotten.
+/// Adds how often the filter was recycled, its seed, and the average rate so far.
 fn add_stream(report: &mut Report, filter: &Filter) {
     add_recycled(report, filter.stats());
     report.field("seed", filter.seed().to_string()).field("average_fpr", filter.average_fpr());

@@ -34,9 +34,9 @@ const TOO_SOON: f64 = 1e-6;
 #[command(next_help_heading = "Memory")]
 pub(super) struct Sizing {
     /// Number of distinct lines that the filter holds before it forgets any. The probability that
-    /// it forgets sooner is at most one in a million (not proven with --layout blocked). With
-    /// --remember and a time, -n is the number of distinct lines that come in this time. Without
-    /// -n, --memory and --remember, the lines of named files are counted
+    /// it forgets earlier is at most one in a million (not proven with --layout blocked). If
+    /// --remember is a time, -n is the number of distinct lines that come in this time. If none of
+    /// -n, --memory and --remember is given, the lines of named files are counted
     #[arg(short = 'n', long, value_name = "N", value_parser = args::items, allow_hyphen_values = true)]
     items: Option<u64>,
 
@@ -70,7 +70,8 @@ pub(super) struct Chosen {
     pub(super) design: Designed,
     /// The longest duration of a phase; `None` if phases end only when they are full.
     pub(super) age: Option<Duration>,
-    /// The number of lines for which a line is remembered, in all but one phase in a million.
+    /// A line is remembered until this many other lines have come, except in one phase in a
+    /// million.
     pub(super) items: Option<u64>,
     /// The requested rate, per line.
     pub(super) rate: Option<Rate>,
@@ -156,8 +157,8 @@ impl Sizing {
         let sized = match (self.memory, held) {
             (None, Some(held)) => surely_remembering(held, &rate, mode),
             (memory, _) => {
-                // Refreshed lines fill a phase before new ones come: of two phases only the worst
-                // rate holds for every stream.
+                // Refreshed lines can fill a phase before any new line comes, so with two phases
+                // only the worst rate holds for every stream.
                 let search = if phased { worst_capacity } else { capacity };
                 search(memory.unwrap_or(DEFAULT_BYTES).saturating_mul(8), &rate, mode)
             }
@@ -336,8 +337,8 @@ impl Designed {
 /// enters a phase only once, so a phase can end within `items` lines only if these lines fill it.
 /// For every stream, the probability of this is a tail probability of the number of set bits.
 fn surely_remembering(items: u64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>, Error> {
-    // Refreshed lines fill a phase before new ones come: of two phases only the worst rate holds
-    // for every stream.
+    // Refreshed lines can fill a phase before any new line comes, so with two phases only the worst
+    // rate holds for every stream.
     let search = if mode.filters() > 1 { worst_min_bits } else { min_bits };
     // The length of a cycle deviates from its mean by less than the root of the mean, so a few
     // steps are enough.
@@ -357,7 +358,8 @@ fn too_soon(design: &Design, items: u64) -> Result<f64, Error> {
     Ok(fill.map_or(1.0, |fill| fill.at_least(design.sigma() + 1)))
 }
 
-/// The same error for lines that take this many entries each, at the rate requested for lines.
+/// Converts an error about entries into one about lines, each of which takes this many entries. The
+/// converted error has the rate that was requested for lines.
 fn of_lines(error: Error, asked: &Rate, entries: u64) -> Error {
     match error {
         Error::EqualHashes { bits, least, .. } => Error::EqualHashes { asked: *asked, bits, least: least * entries as f64 },

@@ -39,15 +39,15 @@ Examples:
   truebloom dedup --second --remember 10M urls.txt     lines to admit to a cache
 
 The lines of files are counted first. The filter then gets enough memory for all of them, but not less than 64 MiB. For input from a pipe, -n or --memory sets the memory; the default is 64 MiB. \
-When the filter is full, it forgets all lines, and a message says so. With --strict, the command stops before that. With --remember, only the older lines are forgotten. \
+When the filter is full, it forgets all lines, and a message says so. With --strict, the command stops instead. With --remember, only the older lines are forgotten. \
 A line that was forgotten is printed again. --remember counts from a line's last occurrence, so a line that keeps recurring is printed only once.
 
-The rate -p bounds how often a first occurrence is wrongly dropped. It is an average over the long run; with --remember, it bounds the probability for every line. That is proven for \
+The rate -p bounds how often a first occurrence is wrongly dropped. It is an average over the long run; with --remember, it bounds the probability for every line. Both are proven for \
 input that was chosen without knowing the seed. --report estimates how many lines were wrongly dropped.
 
-A state stores how its keys were read (-f, --column and the like), so that later runs need not repeat these options; --lines overrides them, and reads whole lines. \
+A state stores how its keys were read (-f, --column and similar options), so later runs need not repeat these options. With --lines, keys are whole lines in any case. \
 `truebloom check` queries a state and does not change it, and `truebloom clear` empties it.
-For a line without a key, or one that is too long, there is a message. The line is printed, except with -d or --second. If a signal ends the run, an unfinished last line is not printed.
+A line without a key, or a line that is too long, is reported in a message. It is printed nevertheless, except with -d or --second. If a signal ends the run, an unfinished last line is not printed.
 
 Exit code: 0 done, 2 an error or a line without a key; with -q, 0 if some line was selected, and 1 otherwise.";
 
@@ -312,7 +312,7 @@ fn begin(args: &Args) -> Result<(Filter, Saver, Chosen), Failure> {
             if sizing.is_unsized() && !args.quiet && !args.json {
                 let lines = chosen.design.long_run()?.items_per_cycle.lower / entries as f64;
                 warn(format_args!(
-                    "{}: made a new state of {}, which has room for {} different {}s on average; for another size, give -n or --memory",
+                    "{}: made a new state of {}, which has room for {} different {}s on average; for another size, remove this file, and give -n or --memory",
                     path.display(),
                     bytes(chosen.bytes()),
                     count(lines as u64),
@@ -344,7 +344,7 @@ fn set_clock(path: &Path, filter: &mut Filter) {
 }
 
 fn new_filter(args: &Args, chosen: &Chosen) -> Result<Filter, Failure> {
-    crate::memory::check_memory("this takes", chosen.bytes(), LESS)?;
+    crate::memory::check_memory("the filter takes", chosen.bytes(), LESS)?;
     chosen.filter(filters::hasher(args.seed, args.untrusted)?).map_err(|error| match error {
         BuildError::Memory { bytes: needed } => Failure::new(format_args!("cannot allocate {}; {LESS}", bytes(needed))),
         error => Failure::new(error),

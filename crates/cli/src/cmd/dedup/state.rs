@@ -55,7 +55,7 @@ impl StateFile {
             FileError::Exists { .. } => {
                 Failure::at(&self.path, "another process has just created this file for its own state; give another file")
             }
-            error => Failure::new(format_args!("cannot keep the state: {}", Failure::from(error).message())),
+            error => Failure::new(format_args!("cannot save the state: {}", Failure::from(error).message())),
         })?;
         crate::output::now_written(&self.path);
         // This is reported only once, because later files take over the properties of this one.
@@ -153,7 +153,7 @@ pub(super) fn check_same(path: &Path, filter: &Filter, there: &Chosen, asked: &C
     let differences: Vec<String> = parameters
         .into_iter()
         .filter(|(_, is_asked, (there, asked))| *is_asked && there != asked)
-        .map(|(name, _, (there, asked))| format!("{name} {there} instead of {asked}"))
+        .map(|(name, _, (there, asked))| format!("{name} {there}, not {asked}"))
         .collect();
     let same_limits = !sized
         || (there.design.bits(), there.design.sigma(), there.design.limit().map(f64::to_bits))
@@ -171,7 +171,7 @@ pub(super) fn check_same(path: &Path, filter: &Filter, there: &Chosen, asked: &C
     Err(Failure::at(
         path,
         format_args!(
-            "the parameters of this state are not those given: {}{assumed}; omit these options to continue with this file, or give another file",
+            "this state was made with other parameters than those given: it has {}{assumed}; omit these options to continue with this file, or give another file",
             differences.join("; ")
         ),
     ))

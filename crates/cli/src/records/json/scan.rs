@@ -64,7 +64,7 @@ impl Before {
     fn skip<'t>(&self, text: &'t [u8]) -> Option<&'t [u8]> {
         let differs = match (text.first_chunk(), text.first_chunk()) {
             (Some(bytes), _) => (u128::from_le_bytes(*bytes) ^ self.bytes) & self.mask != 0,
-            // For members near the end of the record.
+            // Near the end of the record, there may be fewer than 16 bytes.
             (_, Some(bytes)) if self.length <= 8 => (u64::from_le_bytes(*bytes) ^ self.bytes as u64) & self.mask as u64 != 0,
             _ => !text.starts_with(&self.bytes.to_le_bytes()[..self.length]),
         };
