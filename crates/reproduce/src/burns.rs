@@ -3,7 +3,8 @@
 
 mod efficiency;
 
-use crate::{Claim, Figure, classic, percent_above, shown, standard};
+use crate::charts::grouped;
+use crate::{Claim, Figure, classic, listed, percent_above, shown, standard};
 use std::f64::consts::LN_2;
 use truebloom_math::occupancy::Occupancy;
 use truebloom_math::{Approximation, Rate, Result, Variant, bounds, efficiency, max_items, min_bits, optimal_probes};
@@ -68,64 +69,69 @@ fn bounds_and_figures() -> Result<Vec<Claim>> {
             [
                 "table-1-means",
                 "Table 1",
-                "the formulas of the table give the mean number of set bits of both filters; m = 100, n = 20, k = 3",
+                "the table's two formulas give the mean number of set bits of the classic and of the standard filter; m = 100, n = 20, k = 3",
             ],
-            "m - m(1-k/m)^n, m - m(1-1/m)^nk",
+            "m - m(1-k/m)^n and m - m(1-1/m)^(nk)",
             means.iter().zip(printed).all(|(ours, printed)| (ours / printed - 1.0).abs() < 1e-12),
-            means.map(shown).join(", "),
+            means.map(shown).join(" and "),
         ),
         Claim::statement(
             [
                 "table-1-batches",
                 "Table 1",
-                "how the balls of the classic filter form batches, checked by the mean number of set bits at m = 100, n = 20, k = 3",
+                "how the balls (probes) of the classic filter form batches; tested by the mean number of set bits, m = 100, n = 20, k = 3",
             ],
             "k batches of n balls",
             (swapped / means[0] - 1.0).abs() < 1e-9,
-            format!("{} with these batches, {} by the table's formula", shown(swapped), shown(means[0])),
+            format!("such batches give {}, but the table's own formula gives {}", shown(swapped), shown(means[0])),
         )
         .unless(
             "n batches of k balls",
             (printed[0] / means[0] - 1.0).abs() < 1e-12 && (swapped / means[0] - 1.0).abs() > 0.05,
             "B8",
         ),
-        Claim::statement(["e-below-m-below-s", "3.2.1", "E <= M <= f_S for m = 1000, n = 20, k = 25 to 50"], "holds", jensen, held(jensen)),
         Claim::statement(
-            ["corollary-23", "Cor. 23", "f_S and f_C are between L and U for m = 1000, n = 20, k = 25 to 50"],
+            ["e-below-m-below-s", "section 3.2.1", "E <= M <= f_S; m = 1,000, n = 20, k = 25 to 50"],
             "holds",
-            enclosed,
-            format!("{}, in proven brackets", held(enclosed)),
+            jensen,
+            held(jensen),
         ),
         Claim::statement(
-            ["figure-6-valley", "Fig. 6", "the rates fall and then rise to 1 as k grows to 40; m = 100, n = 20"],
+            ["corollary-23", "corollary 23", "f_S and f_C are between L and U; m = 1,000, n = 20, k = 25 to 50"],
+            "holds",
+            enclosed,
+            format!("{}, by proven bounds on the rates", held(enclosed)),
+        ),
+        Claim::statement(
+            ["figure-6-valley", "figure 6", "as k grows to 40, both rates first fall and then rise towards 1; m = 100, n = 20"],
             "holds",
             one_valley(standards) && one_valley(classics) && ends.iter().all(|&end| end > 0.98),
             format!("f_S = {}, f_C = {} at k = 40", shown(ends[0]), shown(ends[1])),
         ),
         Claim::statement(
-            ["figure-7-order", "Fig. 7", "the order of the curves at the left edge, k = 25; m = 1000, n = 20"],
+            ["figure-7-order", "figure 7", "the order of the curves at the left edge of the figure, k = 25; m = 1,000, n = 20"],
             "U > f_S > M > f_C > L",
             ordered[0].1,
-            format!("the same order up to k = {last}"),
+            format!("the same order, from k = 25 to {last}"),
         ),
         Claim::number(
             "figure-7-best-classic",
-            "Fig. 7",
-            "the best number of probes of the classic filter; m = 1000, n = 20",
+            "figure 7",
+            "the best probe count of the classic filter; m = 1,000, n = 20",
             "33",
             best(Variant::Classic, bits, items)?.into(),
         ),
         Claim::number(
             "figure-7-best-standard",
-            "Fig. 7",
-            "the best number of probes of the standard filter; m = 1000, n = 20",
+            "figure 7",
+            "the best probe count of the standard filter; m = 1,000, n = 20",
             "34",
             best(Variant::Standard, bits, items)?.into(),
         ),
         Claim::number(
             "figure-7-estimate",
-            "Fig. 7",
-            "the estimate of the best number of probes; m = 1000, n = 20",
+            "figure 7",
+            "the estimate (m/n) ln 2 of the best probe count; m = 1,000, n = 20",
             "34.7",
             estimate(bits, items),
         ),
@@ -133,7 +139,7 @@ fn bounds_and_figures() -> Result<Vec<Claim>> {
 }
 
 fn held(holds: bool) -> &'static str {
-    if holds { "held" } else { "failed" }
+    if holds { "held for every k" } else { "failed for some k" }
 }
 
 /// The claims of section 3.4 up to the example.
@@ -156,76 +162,100 @@ fn minimisation() -> Result<Vec<Claim>> {
         .collect::<Result<_>>()?;
     Ok(vec![
         Claim::statement(
-            ["most-items", "3.4", "the filter misses the rate for all n in this range; m = 1000, p = 0.1%"],
+            [
+                "most-items",
+                "section 3.4",
+                "n_max is the largest n at which some k reaches the rate p; for these n, the lowest rate is above p; m = 1,000, p = 0.1%",
+            ],
             "n >= n_max",
             least_rate(1000, most)?.lower > limit,
-            format!("{most} items still meet the rate, {} do not", most + 1),
+            format!("the lowest rate is at most p at n_max = {most}, and above p at n = {}", most + 1),
         )
         .unless("n > n_max", strict_items, "B19"),
         Claim::statement(
-            ["least-bits", "3.4", "the filter misses the rate for all m in this range; n = 50, p = 0.1%"],
+            [
+                "least-bits",
+                "section 3.4",
+                "m_min is the smallest m at which some k reaches the rate p; for these m, the lowest rate is above p; n = 50, p = 0.1%",
+            ],
             "m <= m_min",
             least_rate(least, 50)?.lower > limit,
-            format!("{least} bits already meet the rate, {} do not", least - 1),
+            format!("the lowest rate is at most p at m_min = {least}, and above p at m = {}", least - 1),
         )
         .unless("m < m_min", strict_bits, "B19"),
         Claim::statement(
-            ["best-rate-sign", "3.4", "E at the estimated number of probes contains this exponential; m = 64, n = 4"],
+            [
+                "best-rate-sign",
+                "section 3.4",
+                "at the estimated best probe count, E is (1 - x)^k, where x is this exponential; m = 64, n = 4",
+            ],
             "e^(nk/m)",
             (0.0..=1.0).contains(&unsigned),
-            format!("{} at k = 11", shown(unsigned)),
+            format!("with this sign, E would be {} at k = 11", shown(unsigned)),
         )
         .unless("e^(-nk/m)", (signed / power - 1.0).abs() < 1e-12, "B18"),
         Claim::statement(
             [
                 "estimates-differ",
-                "3.4",
-                "the fewer items, the farther the estimate of k is from the classic filter's best k; m = 1024, n = 1, 4, 16",
+                "section 3.4",
+                "with fewer items, the estimate (m/n) ln 2 is farther from the classic filter's best probe count; m = 1,024, n = 1, 4, 16",
             ],
             "holds",
             far.windows(2).all(|pair| pair[0] > pair[1]),
-            format!("too high by {}", far.iter().map(|&far| shown(far)).collect::<Vec<_>>().join(", ")),
+            format!("the estimate is too high by {}", listed(far.iter().map(|&far| shown(far)))),
         ),
-        Claim::number("example-estimate-probes", "3.4", "the estimate of the best number of probes; m = 64, n = 4", "11.09", estimated),
-        Claim::number("example-estimate-rate", "3.4", "the rate E at the estimated number of probes; m = 64, n = 4", "4.59e-4", power),
+        Claim::number(
+            "example-estimate-probes",
+            "section 3.4",
+            "the estimate (m/n) ln 2 of the best probe count; m = 64, n = 4",
+            "11.09",
+            estimated,
+        ),
+        Claim::number(
+            "example-estimate-rate",
+            "section 3.4",
+            "E at k = (m/n) ln 2, the estimate of the best probe count; m = 64, n = 4",
+            "4.59e-4",
+            power,
+        ),
         Claim::number(
             "example-rate-standard",
-            "3.4",
+            "section 3.4",
             "the lowest rate of the standard filter; m = 64, n = 4",
             "6.15e-4",
             least_rate(bits, items)?.value,
         ),
         Claim::number(
             "example-best-standard",
-            "3.4",
-            "the best number of probes of the standard filter; m = 64, n = 4",
+            "section 3.4",
+            "the best probe count of the standard filter; m = 64, n = 4",
             "10",
             best(Variant::Standard, bits, items)?.into(),
         ),
         Claim::number(
             "example-rate-classic",
-            "3.4",
+            "section 3.4",
             "the lowest rate of the classic filter; m = 64, n = 4",
             "4.55e-4",
             optimal_probes(Variant::Classic, bits, items)?.fpr.value,
         ),
         Claim::number(
             "example-best-classic",
-            "3.4",
-            "the best number of probes of the classic filter; m = 64, n = 4",
+            "section 3.4",
+            "the best probe count of the classic filter; m = 64, n = 4",
             "9",
             best(Variant::Classic, bits, items)?.into(),
         ),
         Claim::number(
             "example-rate-standard-11",
-            "3.4",
+            "section 3.4",
             "the rate of the standard filter with 11 probes; m = 64, n = 4",
             "6.25e-4",
             standard(bits, items, 11)?,
         ),
         Claim::number(
             "example-rate-classic-11",
-            "3.4",
+            "section 3.4",
             "the rate of the classic filter with 11 probes; m = 64, n = 4",
             "4.85e-4",
             classic(bits, items, 11)?,
@@ -256,8 +286,10 @@ impl Tally {
 
     fn found(&self) -> String {
         match &self.first {
-            None => format!("held in all {} cases", self.tried),
-            Some(first) => format!("failed in {} of {} cases, the first at {first}", self.failed, self.tried),
+            None => format!("held in all {} cases", grouped(self.tried.into())),
+            Some(first) => {
+                format!("failed in {} of {} cases, the first at {first}", grouped(self.failed.into()), grouped(self.tried.into()))
+            }
         }
     }
 }
@@ -278,13 +310,18 @@ fn conjecture_24() -> Result<Vec<Claim>> {
         middle.add(classic.probes <= standard.ties.last().copied().unwrap_or(standard.probes), case);
         upper.add(f64::from(standard.probes) <= estimate(bits, items), case);
     }
-    let claim = |id, text, printed, tally: &Tally| Claim::statement([id, "Conj. 24", text], printed, tally.holds(), tally.found());
-    let where_tried = "this holds if m/n >= 1/ln 2; all m to 40, and m = 1000, n = 100";
+    let claim = |id, text, printed, tally: &Tally| Claim::statement([id, "conjecture 24", text], printed, tally.holds(), tally.found());
+    let where_tried = "if m/n >= 1/ln 2, the best probe counts satisfy this; all m up to 40, and m = 1,000 with n = 100";
     Ok(vec![
-        claim("conjecture-24-lower", where_tried, "m/2n <= k_C", &lower).see("B26"),
+        claim("conjecture-24-lower", where_tried, "m/(2n) <= k_C", &lower).see("B26"),
         claim("conjecture-24-middle", where_tried, "k_C <= k_S", &middle).see("B26"),
         claim("conjecture-24-upper", where_tried, "k_S <= (m/n) ln 2", &upper).see("B26"),
-        claim("conjecture-24-full", "this holds if m/n < 1/ln 2; all m to 40, n to 2m", "k_C = k_S = 1", &full),
+        claim(
+            "conjecture-24-full",
+            "if m/n < 1/ln 2, the best probe counts satisfy this; all m up to 40, n up to 2m",
+            "k_C = k_S = 1",
+            &full,
+        ),
     ])
 }
 
@@ -310,78 +347,88 @@ fn discussion() -> Result<Vec<Claim>> {
     }
     let (emptiest, fullest) = fill.iter().fold((1.0f64, 0.0f64), |(low, high), &fill| (low.min(fill), high.max(fill)));
     let off = approach(&figure_8()?);
-    let gaps = off.iter().map(|gap| shown(*gap)).collect::<Vec<_>>().join(", ");
+    let gaps = listed(off.iter().map(|gap| shown(*gap)));
     Ok(vec![
         Claim::number(
             "five-items-best-standard",
-            "5",
-            "the best number of probes of the standard filter; m = 1024, n = 5",
+            "section 5",
+            "the best probe count of the standard filter; m = 1,024, n = 5",
             "133",
             standard.into(),
         ),
         Claim::number(
             "five-items-best-classic",
-            "5",
-            "the best number of probes of the classic filter; m = 1024, n = 5",
+            "section 5",
+            "the best probe count of the classic filter; m = 1,024, n = 5",
             "124",
             classic.into(),
         ),
         Claim::number(
             "five-items-estimate",
-            "5",
-            "the estimate of the best number of probes; m = 1024, n = 5",
+            "section 5",
+            "the estimate (m/n) ln 2 of the best probe count; m = 1,024, n = 5",
             "142",
             estimate(bits, items),
         ),
         Claim::number(
             "five-items-rate-standard",
-            "5",
-            "how far the standard filter's rate at k = 142 is above its lowest rate; m = 1024, n = 5",
+            "section 5",
+            "by how much the standard filter's rate at k = 142 is above its lowest rate; m = 1,024, n = 5",
             "15.7%",
             s.1,
         ),
         Claim::number(
             "five-items-efficiency-standard",
-            "5",
-            "the share of its efficiency that the standard filter loses at k = 142; m = 1024, n = 5",
+            "section 5",
+            "by how much the standard filter's efficiency at k = 142 is below that at its best probe count; m = 1,024, n = 5",
             "0.2%",
             s.2,
         )
         .see("B24"),
         Claim::number(
             "five-items-rate-classic",
-            "5",
-            "how far the classic filter's rate at k = 142 is above its lowest rate; m = 1024, n = 5",
+            "section 5",
+            "by how much the classic filter's rate at k = 142 is above its lowest rate; m = 1,024, n = 5",
             "106.9%",
             c.1,
         ),
         Claim::number(
             "five-items-efficiency-classic",
-            "5",
-            "the share of its efficiency that the classic filter loses at k = 142; m = 1024, n = 5",
+            "section 5",
+            "by how much the classic filter's efficiency at k = 142 is below that at its best probe count; m = 1,024, n = 5",
             "0.7%",
             c.2,
         )
         .see("B24"),
         Claim::statement(
-            ["five-items-order", "5", "the order of magnitude of the lowest rates of both filters; m = 1024, n = 5"],
+            ["five-items-order", "section 5", "the order of magnitude of the lowest rates of both filters; m = 1,024, n = 5"],
             "1e-43",
             order(s.0) == -43.0 && order(c.0) == -43.0,
             format!("f_S = {}, f_C = {}", shown(s.0), shown(c.0)),
         )
-        .unless("this is the order of f_C alone", order(c.0) == -43.0, "B24"),
+        .unless("this is the order of magnitude of f_C alone", order(c.0) == -43.0, "B24"),
         Claim::statement(
-            ["convergence", "5", "the figure that shows how the best number of probes approaches the estimate; m = 1024, n = 2, 4, 8, 16"],
-            "Fig. 6",
+            [
+                "convergence",
+                "section 5",
+                "the figure that shows how the best probe count approaches the estimate as n grows; m = 1,024, n = 2, 4, 8, 16",
+            ],
+            "figure 6",
             is_approach(&approach(&figure_6()?)),
-            format!("the data of Fig. 8 are below the estimate by {gaps}; those of Fig. 6 have only one number of items"),
+            format!(
+                "in figure 8, the standard filter's best probe count is below the estimate by {gaps}; figure 6 has only one item count"
+            ),
         )
-        .unless("Fig. 8", is_approach(&off), "B25"),
+        .unless("figure 8", is_approach(&off), "B25"),
         Claim::statement(
-            ["half-full", "5", "at the best number of probes, the mean fill is slightly below a half; the paper's four examples"],
+            [
+                "half-full",
+                "section 5",
+                "at the best probe count, slightly less than half of the bits are set on average; the paper's four examples",
+            ],
             "holds",
             fullest < 0.5 && emptiest > 0.4,
-            format!("{} to {}", shown(emptiest), shown(fullest)),
+            format!("{} to {} of the bits", shown(emptiest), shown(fullest)),
         ),
     ])
 }

@@ -416,7 +416,7 @@ impl Figure {
 const PROBES: [f64; 3] = [3.0, 5.0, 7.0];
 
 /// Writes a whole number in groups of three digits.
-fn grouped(number: f64) -> String {
+pub(crate) fn grouped(number: f64) -> String {
     let digits = format!("{number:.0}");
     let groups = digits.as_bytes().rchunks(3).rev().map(|group| String::from_utf8_lossy(group).into_owned());
     groups.collect::<Vec<_>>().join(",")

@@ -149,22 +149,22 @@ fn figure_3_claims(make: Maker<'_>, known: &Known) -> Result<Vec<Claim>> {
     let corrected = claim(["", "", ""], &included, &included);
     Ok(vec![
         claim(
-            ["figure-3-one", "Fig. 3", "the rate by the model of one phase is in the 99% interval of the simulated filter; k = 3, 5, 7, sigma = 100 to 900"],
+            ["figure-3-one", "figure 3", "the model's rate for one phase is inside the 99% interval of a simulated filter; k = 3, 5, 7, sigma = 100 to 900"],
             &one,
             &one,
         ),
         claim(
             [
                 "figure-3-two",
-                "Fig. 3, II-C",
-                "the rate by (26) is in the 99% interval of the simulated filter that inserts before it checks; 2 x 500 bits, sigma = 50 to 450",
+                "section II-C and figure 3",
+                "the rate by formula (26) is inside the 99% interval of a simulated filter that inserts an item before it compares the number of set bits with sigma; two phases of 500 bits, sigma = 50 to 450",
             ],
             &excluded,
             &included,
         )
-        .unless("the bits of the item that ends a phase stay in the frozen filter", corrected.verdict == crate::Verdict::Confirmed, "D10"),
+        .unless("true of the model in which the trigger's bits stay in the frozen filter", corrected.verdict == crate::Verdict::Confirmed, "D10"),
         claim(
-            ["figure-3-two-excluded", "Fig. 3, (24)", "the rate by (26) is in the 99% interval of the simulated filter that checks before it inserts; 2 x 500 bits, sigma = 50 to 450"],
+            ["figure-3-two-excluded", "formula (24) and figure 3", "the rate by formula (26) is inside the 99% interval of a simulated filter whose trigger is removed from the frozen filter; two phases of 500 bits, sigma = 50 to 450"],
             &excluded,
             &excluded,
         ),
@@ -214,22 +214,26 @@ fn figure_4_claims(make: Maker<'_>, known: &Known) -> Result<Vec<Claim>> {
         statement(
             [
                 "figure-4-bounds",
-                "Fig. 4",
-                "f_o and f_a are below the rate of a filter that counts the items that set bits; M = 1000, k = 3, 5, 7, N to 300",
+                "figure 4",
+                "f_o and f_a are below the rate of a filter that is emptied after N items that set bits; M = 1,000, k = 3, 5, 7, N up to 300",
             ],
             "holds",
             below,
         ),
         statement(
-            ["figure-4-tighter", "Fig. 4", "f_a is nearer than f_o to that filter's rate; M = 1000, k = 3, 5, 7, N to 300"],
+            [
+                "figure-4-tighter",
+                "figure 4",
+                "f_a is closer than f_o to the rate of a filter that is emptied after N items that set bits; M = 1,000, k = 3, 5, 7, N up to 300",
+            ],
             "holds",
             held(&|point| point.printed[0] < point.printed[1]),
         ),
         interval_claim(
             [
                 "figure-4-exact",
-                "Fig. 4",
-                "the rate by the Markov chain is in the 99% interval of the simulated filter; M = 1000, k = 3, 5, 7, N to 300",
+                "figure 4",
+                "the exact rate of a filter that is emptied after N items that set bits is inside the 99% interval of a simulated filter; M = 1,000, k = 3, 5, 7, N up to 300",
             ],
             &exact,
             &seen,
@@ -310,47 +314,46 @@ fn capacity_claims() -> Result<Vec<Claim>> {
     let (least, most) = range(&by_size.iter().map(Held::reduction).collect::<Vec<_>>());
     let (near, far) = range(&by_size.iter().map(|held| 100.0 * (held.counted / held.sigma - 1.0).abs()).collect::<Vec<_>>());
     let reductions: Vec<f64> = by_rate.iter().map(Held::reduction).collect();
-    let list =
-        |numbers: &[f64]| RATES.iter().zip(numbers).map(|(rate, number)| format!("{number:.1}% at {rate}")).collect::<Vec<_>>().join(", ");
+    let list = |numbers: &[f64]| crate::listed(RATES.iter().zip(numbers).map(|(rate, number)| format!("{number:.1}% at p = {rate}")));
     let gains: Vec<f64> = by_rate.iter().map(|held| 100.0 * (held.sigma / held.worst - 1.0)).collect();
     let (lowest, highest) = range(&reductions);
     let falls = reductions.windows(2).all(|pair| pair[0] > pair[1]);
     let overshoot = n_bounded(BITS, 6, 155, Counting::Real)?.fpr.value;
     Ok(vec![
         Claim::statement(
-            ["figure-5-reduction", "Fig. 5, V-B", "by f_w, a filter holds over 30% fewer items; p = 0.01, M = 100 to 100,000"],
+            ["figure-5-reduction", "section V-B and figure 5", "a filter planned by f_w holds more than 30% fewer items than one planned by the model; p = 0.01, M = 100 to 100,000"],
             "holds",
             least > 30.0,
-            format!("{least:.1}% to {most:.1}%"),
+            format!("{least:.1}% to {most:.1}% fewer"),
         ),
         Claim::statement(
-            ["figure-5-counted", "Fig. 5, V-B", "f_a is a good approximation: its N is within 3% of E[N_0]; p = 0.01, M = 100 to 100,000"],
+            ["figure-5-counted", "section V-B and figure 5", "f_a is a good approximation: a filter planned by f_a holds as many items as one planned by the model, within 3%; p = 0.01, M = 100 to 100,000"],
             "holds",
             far <= 3.0,
             format!("off by {near:.1}% to {far:.1}%"),
         )
         .see("D16"),
         Claim::statement(
-            ["figure-5-keeps", "Fig. 5, V-B", "with the N of f_a, the filter keeps the rate; M = 1000, p = 0.01, k = 6, N = 155"],
+            ["figure-5-keeps", "section V-B and figure 5", "the rate of a filter planned by f_a is at most p = 0.01; M = 1,000, k = 6, N = 155"],
             "0.01",
             overshoot <= 0.01,
             crate::shown(overshoot),
         )
         .see("D16"),
         Claim::statement(
-            ["figure-6-reduction", "Fig. 6, V-B", "by f_w, a filter holds about 30% fewer items; M = 100,000"],
+            ["figure-6-reduction", "section V-B and figure 6", "how many percent fewer items a filter planned by f_w holds than one planned by the model; M = 100,000"],
             "30%",
             lowest > 25.0 && highest < 35.0,
             list(&reductions),
         )
-        .unless("this share falls with p, from 48% at 0.2 to 18% at 1e-6", falls && highest > 47.0 && lowest < 19.0, "D17"),
+        .unless("this percentage falls with p, from 48% at p = 0.2 to 18% at p = 1e-6", falls && highest > 47.0 && lowest < 19.0, "D17"),
         Claim::statement(
-            ["thirty-percent", "abstract, I", "by an average metric, a filter stores at least 30% more items than by f_w; M = 100,000"],
-            "30%",
+            ["thirty-percent", "abstract and section I", "how many percent more items a filter planned by the model holds than one planned by f_w; M = 100,000"],
+            "at least 30%",
             gains.iter().all(|gain| *gain >= 30.0),
             list(&gains),
         )
-        .unless("this is so for p of 1e-4 or more", gains[..9].iter().all(|gain| *gain >= 30.0), "D17"),
+        .unless("true if p is at least 1e-4", gains[..9].iter().all(|gain| *gain >= 30.0), "D17"),
     ])
 }
 
@@ -366,13 +369,13 @@ fn ratios(bits: u64, rate: &str) -> Result<[f64; 2]> {
 
 fn figure_7_claims() -> Result<Vec<Claim>> {
     let ratios: Vec<[f64; 2]> = RATES.iter().map(|rate| ratios(LARGE, rate)).collect::<Result<_>>()?;
-    let both: Vec<String> = RATES.iter().zip(&ratios).map(|(rate, [_, kept])| format!("{:.2} at {rate}", kept / 2.0)).collect();
+    let both = crate::listed(RATES.iter().zip(&ratios).map(|(rate, [_, kept])| format!("{:.2} at p = {rate}", kept / 2.0)));
     Ok(vec![
         Claim::statement(
             [
                 "figure-7-one",
-                "Fig. 7, V-C",
-                "one phase holds more items than each of two phases in the same memory, with the trigger and without; M = 100,000",
+                "section V-C and figure 7",
+                "one phase holds more items than each of two phases in the same memory, whether or not the trigger's bits stay in the frozen filter; M = 100,000",
             ],
             "holds",
             ratios.iter().flatten().all(|ratio| *ratio > 1.0),
@@ -381,15 +384,15 @@ fn figure_7_claims() -> Result<Vec<Claim>> {
         Claim::statement(
             [
                 "figure-7-match",
-                "I, Fig. 7",
-                "two phases together hold nearly as many items as one phase: it holds at most 10% more; M = 100,000",
+                "section I and figure 7",
+                "two phases together hold nearly as many items as one phase in the same memory: the one phase holds at most 1.1 times as many; M = 100,000",
             ],
             "holds",
             ratios.iter().all(|[_, kept]| kept / 2.0 < 1.1),
-            both.join(", "),
+            format!("the ratio is {both}"),
         )
         .unless(
-            "the ratio falls slowly as p falls, but is still above 1.2 at 1e-6",
+            "the ratio falls slowly as p falls, but is still above 1.2 at p = 1e-6",
             ratios.windows(2).all(|pair| pair[0][1] > pair[1][1]),
             "D18",
         ),
@@ -405,18 +408,14 @@ fn formula_claims() -> Result<Vec<Claim>> {
     let closed = 1.0 - (sigma + 1) as f64 / (bits as f64 * sum);
     Ok(vec![
         Claim::misprint(
-            [
-                "cycle",
-                "(20) to (23)",
-                "E[N_0], the mean number of items per cycle, if the filter is emptied when b > sigma; M = 6, k = 2, sigma = 4",
-            ],
+            ["cycle", "formulas (20) to (23)", "E[N_0], the mean number of items per cycle; M = 6, k = 2, sigma = 4"],
             "3.0702",
             cycle,
             "4.6060",
             "D1",
         ),
         Claim::statement(
-            ["one-probe", "(19)", "the closed form of the rate for k = 1; M = 1000, sigma = 300"],
+            ["one-probe", "formula (19)", "the closed form of the model's rate for one probe; M = 1,000, sigma = 300"],
             "holds",
             (closed / run.fpr.value - 1.0).abs() < 1e-12,
             crate::shown(run.fpr.value),
@@ -510,7 +509,7 @@ fn fixed_claims(known: &Known) -> Result<Vec<Claim>> {
         let (hits, all, worst) = inside_epochs(two, false, known)?;
         let (renewed_hits, renewed_all, _) = inside_epochs(two, true, known)?;
         let found = format!(
-            "at {hits} of {all} points; farthest off at {worst}; with renewed positions, at {renewed_hits} of {renewed_all} points"
+            "at {hits} of {all} points; the largest difference is at {worst}; with new positions in every cycle, at {renewed_hits} of {renewed_all} points"
         );
         let claim = Claim::statement(names, "at all points", all - hits <= may_miss(all), found);
         Ok::<_, truebloom_math::Error>((claim, renewed_all - renewed_hits <= may_miss(renewed_all)))
@@ -518,22 +517,26 @@ fn fixed_claims(known: &Known) -> Result<Vec<Claim>> {
     let (one, one_renewed) = claim(
         [
             "figure-3-own-experiment",
-            "V-A1, Fig. 3",
-            "the rate by the model is in the 99% interval of 7 epochs of 100,000 arrivals from one set of 1,000 messages; k = 3, 5, 7, sigma = 100 to 900",
+            "section V-A1 and figure 3",
+            "the model's rate for one phase is inside the 99% interval of 7 epochs of 100,000 arrivals from one set of 1,000 items; k = 3, 5, 7, sigma = 100 to 900",
         ],
         false,
     )?;
     let (two, two_renewed) = claim(
         [
             "figure-3-own-two-phases",
-            "V-A1, Fig. 3",
-            "the rate by (26) is in the 99% interval of 10 epochs of 100,000 arrivals from one set of 1,000 messages; 2 x 500 bits, sigma = 50 to 450",
+            "section V-A1 and figure 3",
+            "the rate by formula (26) is inside the 99% interval of 10 epochs of 100,000 arrivals from one set of 1,000 items; two phases of 500 bits, sigma = 50 to 450",
         ],
         true,
     )?;
     Ok(vec![
-        one.unless("this is so if every cycle has its own positions, as in the model", one_renewed, "D29"),
-        two.unless("this is so if every phase has its own positions, and the bits of the item that ends a phase stay", two_renewed, "D29"),
+        one.unless("true if the items have new positions in every cycle, as in the model", one_renewed, "D29"),
+        two.unless(
+            "true if the items have new positions in every phase, and the model keeps the trigger's bits in the frozen filter",
+            two_renewed,
+            "D29",
+        ),
     ])
 }
 

@@ -102,14 +102,10 @@ pub(super) fn claims() -> Result<Vec<Claim>> {
     let printed_order = both.iter().all(|setting| setting.around_best().all(|point| point.order() == "C > S > A3 > A2 > A1"));
     claims.push(
         Claim::statement(
-            ["figure-1-order", "Fig. 1", "the order of the curves from the top, around the best number of probes"],
+            ["figure-1-order", "figure 1", "the order of the curves, from the highest to the lowest, around the best probe count"],
             "C > S > A3 > A2 > A1",
             printed_order,
-            format!(
-                "{} at the best number of probes of S1, {} at that of S2; other orders elsewhere",
-                s1.best().order(),
-                s2.best().order()
-            ),
+            format!("at the best probe count: {} in S1, {} in S2; other orders elsewhere", s1.best().order(), s2.best().order()),
         )
         .see("G5"),
     );
@@ -122,25 +118,29 @@ pub(super) fn claims() -> Result<Vec<Claim>> {
     let share = both.iter().flat_map(|setting| &setting.points[1..]).map(|point| point.error(3) / point.error(1).max(1e-9));
     let worst = share.filter(|share| share.is_finite()).fold(0.0, f64::max);
     claims.push(Claim::statement(
-        ["a3-better", "3", "the error of A3 is smaller than those of A1 and A2, for any number of probes from 2 to 128"],
+        ["a3-better", "section 3", "the error of A3 is smaller than those of A1 and A2; every k from 2 to 128"],
         "holds",
         better,
-        format!("its error is at most {} times that of A1", crate::shown(worst)),
+        format!("the error of A3 is at most {} times that of A1", crate::shown(worst)),
     ));
     let higher = |f: &dyn Fn(&Point, u64) -> Result<bool>| Ok::<_, truebloom_math::Error>(f(s1.best(), 16)? && f(s2.best(), 8)?);
     claims.push(
         Claim::statement(
-            ["classic-higher", "1.1", "a filter with distinct bits has the higher rate, at the best numbers of probes of S1 and S2"],
+            [
+                "classic-higher",
+                "section 1.1",
+                "a filter with k distinct bits per item has a higher rate than the standard filter; at the best probe counts of S1 and S2",
+            ],
             "C > S",
             higher(&|point, _| Ok(point.classic > point.standard))?,
             format!(
-                "C/S = {} and {}",
+                "C/S = {} in S1, and {} in S2",
                 crate::shown(s1.best().classic / s1.best().standard),
                 crate::shown(s2.best().classic / s2.best().standard)
             ),
         )
         .unless(
-            "the partitioned filter has the higher rate",
+            "true of the partitioned filter, which has a separate slice of the bits for each probe",
             higher(&|point, items| Ok(Variant::Partitioned.fpr(BITS, items, point.probes)?.value > point.standard))?,
             "G2",
         ),
@@ -152,37 +152,49 @@ fn setting_1(s1: &Setting) -> Vec<Claim> {
     let [a1, a2, a3] = [1, 2, 3].map(|which| s1.largest(|point| point.error(which)));
     let difference = s1.largest(Point::difference);
     let best = s1.best();
-    let place = "3, S1";
+    let place = "section 3, S1";
     vec![
         Claim::misprint(["s1-a1-worst", place, "the largest error of A1"], "11.18%", a1.0, "9.5045%", "G6"),
-        Claim::misprint(["s1-a1-worst-probes", place, "the number of probes with the largest error of A1"], "19", a1.1, "18", "G6"),
+        Claim::misprint(["s1-a1-worst-probes", place, "the probe count with the largest error of A1"], "19", a1.1, "18", "G6"),
         Claim::misprint(["s1-a2-worst", place, "the largest error of A2"], "9.50%", a2.0, "11.1761%", "G6"),
-        Claim::misprint(["s1-a2-worst-probes", place, "the number of probes with the largest error of A2"], "19", a2.1, "18", "G6"),
-        Claim::misprint(["s1-a1-best", place, "the error of A1 at the best number of probes"], "3.82%", best.error(1), "2.4495%", "G6"),
-        Claim::misprint(["s1-a2-best", place, "the error of A2 at the best number of probes"], "2.45%", best.error(2), "3.8150%", "G6"),
+        Claim::misprint(["s1-a2-worst-probes", place, "the probe count with the largest error of A2"], "19", a2.1, "18", "G6"),
+        Claim::misprint(
+            ["s1-a1-best", place, "the error of A1 at the best probe count of the standard filter"],
+            "3.82%",
+            best.error(1),
+            "2.4495%",
+            "G6",
+        ),
+        Claim::misprint(
+            ["s1-a2-best", place, "the error of A2 at the best probe count of the standard filter"],
+            "2.45%",
+            best.error(2),
+            "3.8150%",
+            "G6",
+        ),
         Claim::number("s1-a3-worst", place, "the largest error of A3", "0.28%", a3.0).see("G7"),
-        Claim::misprint(["s1-a3-worst-probes", place, "the number of probes with the largest error of A3"], "39", a3.1, "38", "G7"),
-        Claim::misprint(["s1-a3-best", place, "the error of A3 at the best number of probes"], "0.0044%", best.error(3), "0.004126%", "G7"),
-        Claim::number("s1-best-standard", place, "the best number of probes of the standard filter", "5", s1.best_standard.into()),
-        Claim::number("s1-best-classic", place, "the best number of probes of the classic filter", "5", s1.best_classic.into()),
+        Claim::misprint(["s1-a3-worst-probes", place, "the probe count with the largest error of A3"], "39", a3.1, "38", "G7"),
+        Claim::misprint(
+            ["s1-a3-best", place, "the error of A3 at the best probe count of the standard filter"],
+            "0.0044%",
+            best.error(3),
+            "0.004126%",
+            "G7",
+        ),
+        Claim::number("s1-best-standard", place, "the best probe count of the standard filter", "5", s1.best_standard.into()),
+        Claim::number("s1-best-classic", place, "the best probe count of the classic filter", "5", s1.best_classic.into()),
         Claim::number("s1-least-standard", place, "the lowest rate of the standard filter", "0.023", best.standard),
         Claim::number("s1-least-classic", place, "the lowest rate of the classic filter", "0.022", s1.at(s1.best_classic).classic),
         Claim::number(
             "s1-least-difference",
             place,
-            "the difference between the lowest rates of both filters",
+            "the difference between the lowest rates of the two filters",
             "3.28%",
             s1.difference_of_best(),
         )
         .see("G10"),
         Claim::number("s1-difference", place, "the largest difference between C and S", "25.62%", difference.0).see("G10"),
-        Claim::number(
-            "s1-difference-probes",
-            place,
-            "the number of probes with the largest difference between C and S",
-            "25",
-            difference.1,
-        ),
+        Claim::number("s1-difference-probes", place, "the probe count with the largest difference between C and S", "25", difference.1),
     ]
 }
 
@@ -190,36 +202,48 @@ fn setting_2(s2: &Setting) -> Vec<Claim> {
     let [a1, a2, a3] = [1, 2, 3].map(|which| s2.largest(|point| point.error(which)));
     let difference = s2.largest(Point::difference);
     let best = s2.best();
-    let place = "3, S2";
+    let place = "section 3, S2";
     vec![
         Claim::misprint(["s2-a1-worst", place, "the largest error of A1"], "35.33%", a1.0, "32.8390%", "G8"),
-        Claim::number("s2-a1-worst-probes", place, "the number of probes with the largest error of A1", "35", a1.1),
+        Claim::number("s2-a1-worst-probes", place, "the probe count with the largest error of A1", "35", a1.1),
         Claim::misprint(["s2-a2-worst", place, "the largest error of A2"], "32.84%", a2.0, "35.3309%", "G8"),
-        Claim::number("s2-a2-worst-probes", place, "the number of probes with the largest error of A2", "35", a2.1),
-        Claim::misprint(["s2-a1-best", place, "the error of A1 at the best number of probes"], "14.52%", best.error(1), "12.0416%", "G8"),
-        Claim::misprint(["s2-a2-best", place, "the error of A2 at the best number of probes"], "11.92%", best.error(2), "14.6372%", "G8"),
+        Claim::number("s2-a2-worst-probes", place, "the probe count with the largest error of A2", "35", a2.1),
+        Claim::misprint(
+            ["s2-a1-best", place, "the error of A1 at the best probe count of the standard filter"],
+            "14.52%",
+            best.error(1),
+            "12.0416%",
+            "G8",
+        ),
+        Claim::misprint(
+            ["s2-a2-best", place, "the error of A2 at the best probe count of the standard filter"],
+            "11.92%",
+            best.error(2),
+            "14.6372%",
+            "G8",
+        ),
         Claim::number("s2-a3-worst", place, "the largest error of A3", "4.53%", a3.0).see("G9"),
-        Claim::misprint(["s2-a3-worst-probes", place, "the number of probes with the largest error of A3"], "33", a3.1, "32", "G9"),
-        Claim::misprint(["s2-a3-best", place, "the error of A3 at the best number of probes"], "0.37%", best.error(3), "0.4514%", "G9"),
-        Claim::number("s2-best-standard", place, "the best number of probes of the standard filter", "11", s2.best_standard.into()),
-        Claim::number("s2-best-classic", place, "the best number of probes of the classic filter", "10", s2.best_classic.into()),
+        Claim::misprint(["s2-a3-worst-probes", place, "the probe count with the largest error of A3"], "33", a3.1, "32", "G9"),
+        Claim::misprint(
+            ["s2-a3-best", place, "the error of A3 at the best probe count of the standard filter"],
+            "0.37%",
+            best.error(3),
+            "0.4514%",
+            "G9",
+        ),
+        Claim::number("s2-best-standard", place, "the best probe count of the standard filter", "11", s2.best_standard.into()),
+        Claim::number("s2-best-classic", place, "the best probe count of the classic filter", "10", s2.best_classic.into()),
         Claim::number("s2-least-standard", place, "the lowest rate of the standard filter", "0.00054", best.standard),
         Claim::number("s2-least-classic", place, "the lowest rate of the classic filter", "0.00046", s2.at(s2.best_classic).classic),
         Claim::misprint(
-            ["s2-least-difference", place, "the difference between the lowest rates of both filters"],
+            ["s2-least-difference", place, "the difference between the lowest rates of the two filters"],
             "13.59%",
             s2.difference_of_best(),
             "13.6094%",
             "G10",
         ),
         Claim::misprint(["s2-difference", place, "the largest difference between C and S"], "151.28%", difference.0, "151.297%", "G10"),
-        Claim::number(
-            "s2-difference-probes",
-            place,
-            "the number of probes with the largest difference between C and S",
-            "45",
-            difference.1,
-        ),
+        Claim::number("s2-difference-probes", place, "the probe count with the largest difference between C and S", "45", difference.1),
     ]
 }
 

@@ -2,7 +2,7 @@
 //! bounds. (Section 9 and the experiments of figures 1 and 2 are in separate files.)
 
 use crate::kirsch_mitzenmacher_trials::{SCHEMES, rate_of};
-use crate::{Claim, shown};
+use crate::{Claim, listed, shown};
 use truebloom_math::convergence::{
     LARGE_PRIME, limit_rate, negligible_up_to, partition_constant, slices_constant, theorem_6_1_printed, theorem_6_2_lower_printed,
     theorem_6_2_upper, theorem_6_3_lower_printed,
@@ -57,14 +57,14 @@ fn section_6() -> Result<Vec<Claim>> {
     let upper = LOADS.iter().map(constants).collect::<Result<Vec<_>>>()?.into_iter().all(|below| below);
     Ok(vec![
         Claim::statement(
-            ["theorem-6-1-one-probe", "Th. 6.1", "for one probe, n (Pr - f) tends to this; c = 4, n = 10^6"],
+            ["theorem-6-1-one-probe", "theorem 6.1", "the limit of n (Pr - f) for one probe; c = 4, computed at n = 10^6"],
             "0",
             one_probe.abs() < 1e-3,
             shown(one_probe),
         )
         .unless("y/(2 c^2) = 0.0243375", (one_probe - 0.024_337_5).abs() < 1e-6, "K1"),
         Claim::statement(
-            ["theorem-6-1", "Th. 6.1", "n (Pr - f) for the partition scheme with prime slices; c = 8, k = 6, n = 10^6"],
+            ["theorem-6-1", "theorem 6.1", "n (Pr - f) for the partition scheme, if the number of bits per slice is prime; c = 8, k = 6, n = 10^6"],
             "0.485168",
             (found - printed).abs() < 0.01,
             shown(found),
@@ -73,41 +73,41 @@ fn section_6() -> Result<Vec<Claim>> {
         Claim::statement(
             [
                 "theorem-6-1-composite",
-                "Th. 6.1",
-                "n (Pr - f) for the partition scheme at exactly c = 8, where slices have 4n/3 bits and cannot be prime; k = 6, n = 1,500,000",
+                "theorem 6.1",
+                "n (Pr - f) for the partition scheme at exactly c = 8, where a slice has 4n/3 bits, which is never prime; k = 6, n = 1,500,000",
             ],
             "0.485168",
             (composite - printed).abs() < 0.01,
             shown(composite),
         )
-        .unless("0.525455, for the divisors 1, 2, 4 and 5", (composite - slices_constant(8.0, 6, 2_000_000)).abs() < 1e-3, "K18"),
+        .unless("0.525455, because 1, 2, 4 and 5 divide the 2,000,000 bits of a slice", (composite - slices_constant(8.0, 6, 2_000_000)).abs() < 1e-3, "K18"),
         Claim::statement(
-            ["theorem-6-1-double", "Th. 6.1", "n (Pr - f) for double hashing, without a term for h2 = 0; c = 8, k = 6, n = 10^6"],
+            ["theorem-6-1-double", "theorem 6.1", "n (Pr - f) for double hashing; c = 8, k = 6, n = 10^6"],
             "0.055355",
             (with_zero - 0.055_355).abs() < 0.01,
             shown(with_zero),
         )
-        .unless("0.109557", (with_zero - 0.109_557).abs() < 1e-4, "K2"),
+        .unless("0.109557; the paper's formula has no term for a query with h2 = 0", (with_zero - 0.109_557).abs() < 1e-4, "K2"),
         Claim::statement(
-            ["theorem-6-2-lower", "Th. 6.2", "the lower end of n (Pr - f) for the partition scheme; c = 100, k = 2, slices of 50 n bits"],
-            "at least 3.4e-4",
+            ["theorem-6-2-lower", "theorem 6.2", "a lower bound of n (Pr - f) for the partition scheme; c = 100, k = 2, slices of 50n bits"],
+            "3.4e-4",
             lower >= theorem_6_2_lower_printed(100.0, 2),
-            shown(lower),
+            format!("n (Pr - f) is {}", shown(lower)),
         )
         .see("K3"),
         Claim::statement(
-            ["theorem-6-3-lower", "Th. 6.3", "the lower end of n (Pr - f) for double hashing; c = 1, k = 1"],
-            "at least 0.316",
+            ["theorem-6-3-lower", "theorem 6.3", "a lower bound of n (Pr - f) for double hashing; c = 1, k = 1"],
+            "0.316",
             lower_double >= theorem_6_3_lower_printed(1.0, 1),
-            shown(lower_double),
+            format!("n (Pr - f) is {}", shown(lower_double)),
         )
         .see("K4"),
         Claim::statement(
-            ["theorem-6-2-upper", "Th. 6.2, 6.3", "k^5/(2 c^2) is above the constants of all schemes; c = 4, 8, 12, 16"],
+            ["theorem-6-2-upper", "theorems 6.2 and 6.3", "k^5/(2 c^2) is above the limit of n (Pr - f), for every scheme with two hashes; c = 4, 8, 12, 16"],
             "holds",
             upper,
             format!(
-                "{}; at c = 8, it is {} times the constant for slices",
+                "{}; at c = 8, k^5/(2 c^2) is {} times the limit for the partition scheme",
                 if upper { "held" } else { "failed" },
                 shown((theorem_6_2_upper(8.0, 6) / partition_constant(8.0, 6)).round())
             ),
@@ -124,7 +124,7 @@ fn section_7_and_others() -> Result<Vec<Claim>> {
     let tiny = PartitionDouble::new(2, 3)?.fpr(2)?.value;
     let delta = truebloom_math::convergence::conditions(&double(41, 6, Step::Any, Offsets::Linear)?, 1).single;
     let ends = LOADS.map(|(c, k)| [theorem_6_2_lower_printed(c.into(), k), theorem_6_3_lower_printed(c.into(), k)]);
-    let list = |which: usize| ends.iter().map(|ends| shown(ends[which])).collect::<Vec<_>>().join(", ");
+    let list = |which: usize| listed(ends.iter().map(|ends| shown(ends[which])));
     // Checks the schemes of 6.2 and 6.3 with proven rates: the coefficient is nearly the same at
     // ten times the items, and is not 0.
     let settles = |law: &dyn Fn(u64) -> Result<Box<dyn Law>>| {
@@ -144,30 +144,42 @@ fn section_7_and_others() -> Result<Vec<Claim>> {
         differ &= settles(&|items| Ok(Box::new(PartitionDouble::new(next_prime(bits(items) / u64::from(k)), k)?)))?;
     }
     Ok(vec![
-        Claim::statement(["section-3", "3", "the rate at p = 2, k = 3, n = 2"], "7/16", (tiny - 0.4375).abs() < 1e-9, shown(tiny)).unless(
-            "9/16; the formula holds for p >= k",
-            (tiny - 0.5625).abs() < 1e-12,
-            "K9",
-        ),
         Claim::statement(
-            ["negligible", "6", "3 ln c < c + 1, which the step to 2^(2c+1) needs with log2 in place of ln"],
-            "holds",
+            ["section-3", "section 3", "the rate of the partition scheme with 2 bits per slice; k = 3, n = 2"],
+            "7/16",
+            (tiny - 0.4375).abs() < 1e-9,
+            shown(tiny),
+        )
+        .unless("9/16; the paper's formula needs slices of at least k bits", (tiny - 0.5625).abs() < 1e-12, "K9"),
+        Claim::statement(
+            [
+                "negligible",
+                "section 6",
+                "a bound on the exponent of 2 in the rule that ends the section; a power of 2 needs log2 in place of the printed ln",
+            ],
+            "3 ln c < c + 1",
             excess(3.0) < 1.0,
-            shown(excess(top)),
+            format!("3 log2 c is up to c + {}", shown(excess(top))),
         )
         .unless("3 log2 c is at most c + 2.0131", (excess(top) - 2.013_1).abs() < 1e-4 && (rule - top).abs() < 1e-4, "K8"),
-        Claim::statement(["delta", "7", "Delta for double hashing; m = 41, k = 6"], "0", delta == 0.0, shown(delta)).unless(
-            "-5/41^2",
-            (delta + 5.0 / 1681.0).abs() < 1e-12,
-            "K7",
-        ),
         Claim::statement(
-            ["order", "7", "by 6.2 and 6.3, the difference of the rates is of order exactly 1/n; c = 4, 8, 12, 16"],
+            ["delta", "section 7", "Delta for double hashing: the probability that an item sets a given bit, minus k/m; m = 41, k = 6"],
+            "0",
+            delta == 0.0,
+            shown(delta),
+        )
+        .unless("-5/41^2", (delta + 5.0 / 1681.0).abs() < 1e-12, "K7"),
+        Claim::statement(
+            [
+                "order",
+                "section 7",
+                "Pr - f is of order exactly 1/n, because theorems 6.2 and 6.3 have lower bounds of n (Pr - f) that are above 0; c = 4, 8, 12, 16",
+            ],
             "holds",
             ends.iter().flatten().all(|end| *end > 0.0),
-            format!("lower ends of 6.2: {}; of 6.3: {}", list(0), list(1)),
+            format!("the lower bounds are {} in 6.2, and {} in 6.3", list(0), list(1)),
         )
-        .unless("this follows from the constants, which are above 0", differ, "K5"),
+        .unless("the order is 1/n, but for another reason: the limits of n (Pr - f) are above 0", differ, "K5"),
     ])
 }
 
@@ -190,40 +202,53 @@ fn section_8() -> Result<Vec<Claim>> {
     };
     let small_loads = SIZES_TRIED.iter().map(|&items| spread(4, 3, items)).collect::<Result<Vec<f64>>>()?;
     let large_load = spread(16, 11, SIZES_TRIED[0])?;
-    let percents = |values: &[f64]| values.iter().map(|value| format!("{}%", shown(100.0 * value))).collect::<Vec<_>>().join(", ");
+    let percents = |values: &[f64]| listed(values.iter().map(|value| format!("{}%", shown(100.0 * value))));
     let mean = |slice_bits| Ok::<_, truebloom_math::Error>(464.0 * PartitionDouble::new(slice_bits, 6)?.fpr(5_000)?.value);
     let (composite, prime) = (mean(6_667)?, mean(6_673)?);
     Ok(vec![
-        Claim::number("best-probes", "8", "the best number of probes at c = 8", "6", f64::from(best(8.0))),
-        Claim::number("limit", "8", "the limit of the rate at c = 8", "0.021577", rate),
-        Claim::number("queries", "8", "the number of queries in a trial at c = 8", "464", (10.0 / rate).ceil()),
+        Claim::number("best-probes", "section 8", "the best probe count for large filters; c = 8", "6", f64::from(best(8.0))),
+        Claim::number("limit", "section 8", "f, the limit of the rate; c = 8, k = 6", "0.021577", rate),
+        Claim::number("queries", "section 8", "the number of queries in a trial; c = 8", "464", (10.0 / rate).ceil()),
         Claim::statement(
             [
                 "figure-1-small",
-                "Fig. 1",
-                "for small c, the schemes hardly differ: at c = 4, n from 100 to 2500, their rates are within 2.5% of each other, and 20 times nearer than at c = 16, n = 100",
+                "figure 1",
+                "for small c, the schemes hardly differ: at c = 4 and n = 100 to 2,500, their rates are within 2.5% of each other, at least 20 times closer than at c = 16 and n = 100",
             ],
             "holds",
             small_loads.iter().all(|apart| *apart < 0.025)
                 && small_loads.windows(2).all(|pair| pair[1] < pair[0])
                 && large_load > 20.0 * small_loads[0],
-            format!("apart by {}; at c = 16, n = 100, by {}", percents(&small_loads), percents(&[large_load])),
+            format!(
+                "the rates differ by at most {} at n = 100, 250, 1,000 and 2,500; at c = 16 and n = 100, by at most {}",
+                percents(&small_loads),
+                percents(&[large_load])
+            ),
         ),
         Claim::statement(
             [
                 "figure-1-partition",
-                "Fig. 1",
-                "at c = 16, the partition scheme is of no use for small n: its rate is more than twice any other at n = 100",
+                "figure 1",
+                "at c = 16, the partition scheme is useless for small n: at n = 100, its rate is more than twice that of every other scheme",
             ],
             "holds",
             sliced > 2.0 * array,
-            format!("{}, double {}, standard {}", shown(sliced), shown(array), shown(standard)),
+            format!(
+                "{} with the partition scheme, {} with double hashing, {} with the standard scheme",
+                shown(sliced),
+                shown(array),
+                shown(standard)
+            ),
         ),
         Claim::statement(
-            ["figure-2-mean", "Fig. 2", "the mean of Q is 464 p = 10.0118 for the partition scheme, within 0.05"],
+            [
+                "figure-2-mean",
+                "figure 2",
+                "with the partition scheme, the mean number of false positives in a trial is 464 f = 10.0118, within 0.05",
+            ],
             "holds",
             (composite - 10.0118).abs() < 0.05 && (prime - 10.0118).abs() < 0.05,
-            format!("{} with slices of 6667, {} with 6673", shown(composite), shown(prime)),
+            format!("{} with slices of 6,667 bits, {} with 6,673", shown(composite), shown(prime)),
         )
         .see("K11"),
     ])

@@ -14,30 +14,30 @@ pub(super) fn claims() -> Result<Vec<Claim>> {
     let product = (4.0 / width) * (4.0 / width) * (4.0 / width) * (4.0 / width);
     Ok(vec![
         Claim::statement(
-            ["theorem-9-1-depth", "Th. 9.1", "a probability delta can be at least ln(1/(epsilon (1 - 1/(2e^2)))); epsilon = 0.01"],
-            "holds",
+            ["theorem-9-1-depth", "theorem 9.1", "the condition on the failure probability delta; epsilon = 0.01"],
+            "delta >= ln(1/(epsilon (1 - 1/(2e^2))))",
             needed <= 1.0,
-            shown(needed),
+            format!("the right side is {}, but a probability is at most 1", shown(needed)),
         )
-        .unless("this number is the depth; with this depth, the bound held for epsilon = 0.1 to 1e-12", keeps, "K12"),
+        .unless("this is a condition on the depth d, not on delta; with this depth, the theorem's bound held for epsilon = 0.1 to 1e-12", keeps, "K12"),
         Claim::statement(
-            ["section-9-2-copies", "9.2", "the number of copies for epsilon = 0.01, delta = 1e-4 is 2 ceil(ln(1/delta)/ln(1/epsilon))"],
+            ["section-9-2-copies", "section 9.2", "the number of independent copies of the sketch, 2 ceil(ln(1/delta)/ln(1/epsilon)); epsilon = 0.01, delta = 1e-4"],
             "4",
             copied.copies() == 4,
             copied.copies().to_string(),
         )
-        .unless("4 is the number of hash functions; half as many copies are enough", functions, "K13"),
+        .unless("2 copies are enough; 4 is the number of their hash functions", functions, "K13"),
         Claim::statement(
             [
                 "theorem-9-1-product",
-                "Th. 9.1",
-                "the bound by the proof's product step, for pairwise independent hashes; w = 101, d = 4, four items",
+                "theorem 9.1",
+                "an upper bound, by the proof's product over the rows, of the probability that some of four items collides with a key in every row; pairwise independent hashes, w = 101, d = 4",
             ],
             "2.46011e-6",
             joint <= product,
             shown(joint),
         )
-        .unless("Markov's bound for one row, 4/101", joint <= 4.0 / width, "K14"),
+        .unless("4/101, by Markov's inequality for one row", joint <= 4.0 / width, "K14"),
     ])
 }
 

@@ -1,7 +1,7 @@
 //! Lehr, *The Bloom Filter Hashing Solution*. Lehr writes m for items and N for bits; here they are
 //! n and m.
 
-use crate::{Claim, Figure, shown, standard};
+use crate::{Claim, Figure, listed, shown, standard};
 use truebloom_math::occupancy::Occupancy;
 use truebloom_math::{Approximation, Law, Plan, Rate, Result, Target, Variant, law};
 
@@ -60,25 +60,30 @@ fn expectation() -> Result<Vec<Claim>> {
         })
         .collect::<Result<_>>()?;
     Ok(vec![
-        Claim::number("first-throw", "1", "the mean number of set bits after one throw", "1", mean(1000, 1)?),
+        Claim::number("first-throw", "section 1", "the mean number of set bits after one throw", "1", mean(1000, 1)?),
         Claim::statement(
-            ["sequence", "1", "E_(i+1) = C E_i + 1, and E_i is a sum of powers of C; N = 1000, i to 1000"],
+            ["sequence", "section 1", "E_(i+1) = C E_i + 1, and therefore E_i is a sum of powers of C; N = 1,000, i up to 1,000"],
             "holds",
             sequence < 1e-12,
             agreement(sequence),
         ),
-        Claim::statement(["expectation", "1", "E = N (1 - C^(km)); six sizes up to N = 2^20"], "exact", closed < 1e-12, agreement(closed)),
         Claim::statement(
-            ["expectation-exponential", "1", "for large N, E is about N (1 - e^(-km/N)); km/N = 0.7, N = 10^3, 10^6, 10^9"],
+            ["expectation", "section 1", "E is exactly N (1 - C^(km)); six sizes, up to N = 2^20"],
+            "holds",
+            closed < 1e-12,
+            agreement(closed),
+        ),
+        Claim::statement(
+            ["expectation-exponential", "section 1", "for large N, E is close to N (1 - e^(-km/N)); km/N = 0.7, N = 10^3, 10^6, 10^9"],
             "holds",
             misses.windows(2).all(|pair| pair[1] < pair[0] / 500.0),
-            format!("off by {}", misses.iter().map(|&miss| format!("{miss:.0e}")).collect::<Vec<_>>().join(", ")),
+            format!("relative errors of {}", listed(misses.iter().map(|&miss| format!("{miss:.0e}")))),
         ),
     ])
 }
 
 fn agreement(apart: f64) -> &'static str {
-    if apart < 1e-12 { "within 1e-12" } else { "differs" }
+    if apart < 1e-12 { "agrees with the exact mean, within 1e-12" } else { "differs from the exact mean" }
 }
 
 /// The claims of section 2 up to the table.
@@ -113,27 +118,31 @@ fn rate() -> Result<Vec<Claim>> {
         .collect::<Result<_>>()?;
     Ok(vec![
         Claim::statement(
-            ["rate", "2", "the rate is (1 - C^(km))^k; six sizes"],
-            "exact",
+            ["rate", "section 2", "the rate is exactly (1 - C^(km))^k; six sizes"],
+            "holds",
             exact < 1e-12,
-            format!("up to {}% below the mean rate", shown(100.0 * exact)),
+            format!("the formula is up to {}% below f_S", shown(100.0 * exact)),
         )
-        .unless("this is a lower bound, and exact for k = 1 or N = 1", bound, "L1"),
+        .unless("the formula is a lower bound of f_S, and is exact for k = 1 or N = 1", bound, "L1"),
         Claim::statement(
-            ["rate-exponential", "2", "the rate is about (1 - e^(-km/N))^k; N/m = 10, k = 7, N = 10^3, 10^5, 10^7"],
+            [
+                "rate-exponential",
+                "section 2",
+                "for large N, the formula (1 - C^(km))^k is close to (1 - e^(-km/N))^k; N/m = 10, k = 7, N = 10^3, 10^5, 10^7",
+            ],
             "holds",
             misses.windows(2).all(|pair| pair[1] < pair[0] / 50.0),
-            format!("off by {}", misses.iter().map(|&miss| format!("{miss:.0e}")).collect::<Vec<_>>().join(", ")),
+            format!("relative errors of {}", listed(misses.iter().map(|&miss| format!("{miss:.0e}")))),
         ),
         Claim::statement(
             [
                 "rate-known-fill",
-                "2",
-                "once the elements are hashed, the rate is known exactly; checked by its mean over all fills, N to 1000",
+                "section 2",
+                "once the items are stored, the rate is known exactly; tested by its mean over all fills, N up to 1,000",
             ],
             "holds",
             known < 1e-11,
-            if known < 1e-11 { "the mean is f_S, within 1e-11" } else { "differs" },
+            if known < 1e-11 { "the mean is f_S, within 1e-11" } else { "the mean is not f_S" },
         )
         .see("L2"),
     ])
@@ -155,8 +164,8 @@ fn families() -> Result<Claim> {
         single &= sizes.windows(3).all(|next| next[1] <= next[0] || next[2] >= next[1]);
         best.push(sizes.iter().position(|&size| size == least).map_or(0, |row| row + 1).to_string());
     }
-    let text = "each family of equal rates has exactly one best k; 10%, 1%, 0.1%, 1e-4, 1e-6, 1000 items, k to 32";
-    Ok(Claim::statement(["families", "2", text], "holds", single, format!("k = {}", best.join(", "))))
+    let text = "for each rate, exactly one k needs the fewest bits; rates of 10%, 1%, 0.1%, 1e-4 and 1e-6, 1,000 items, k up to 32";
+    Ok(Claim::statement(["families", "section 2", text], "holds", single, format!("k = {}", listed(best))))
 }
 
 pub(super) fn figures() -> Result<Vec<Figure>> {

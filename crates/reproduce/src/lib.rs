@@ -1,12 +1,12 @@
 //! The results of the papers, computed again by this library: every number that Burns, Grandi and
 //! Lehr print in their comparisons, and the data of every figure.
 //!
-//! A [`Claim`] is one printed number, or one statement that numbers can decide. Its [`Verdict`]
-//! follows from the numbers. A number that agrees with all printed digits is confirmed; one that
-//! agrees only with the correction in `docs/ERRATA.md` is confirmed with a correction; any other is
-//! refuted. A statement about all sizes is tested on the range that its text names. A
-//! counterexample refutes such a statement. Without a counterexample, nothing is proven beyond the
-//! tested range.
+//! A [`Claim`] is one printed number, or one statement that numbers can test. Its [`Verdict`]
+//! follows from the numbers. A printed number is confirmed if our number agrees with all its
+//! digits. It is corrected if our number agrees only with the correction in `docs/ERRATA.md`.
+//! Otherwise, it is refuted. A statement about all sizes is tested on the range that the claim's
+//! text names. A counterexample refutes such a statement. Without a counterexample, nothing is
+//! proven beyond the tested range.
 //!
 //! ```
 //! use truebloom_reproduce::{Paper, Verdict};
@@ -130,6 +130,36 @@ impl Paper {
         }
     }
 
+    /// Returns the meaning of the letters and terms in the texts of the paper's claims.
+    pub fn notation(self) -> &'static str {
+        match self {
+            Paper::Burns => {
+                "m bits, n items, k probes per item, and p a required rate. All rates are false-positive rates. The standard filter has independent probes, which can coincide; the classic filter has k distinct probes per item. \
+                 f_S and f_C are their rates. The best probe count has the lowest rate: k_S for the standard filter, k_C for the classic one. U = (1 - (1 - k/m)^n)^k, M = (1 - (1 - 1/m)^(nk))^k, E = (1 - e^(-nk/m))^k, \
+                 and L, formula (64), are bounds and approximations of the rates. The efficiency of a filter with the rate f is n log2(1/f) / m. C(a, b) is a binomial coefficient."
+            }
+            Paper::Grandi => {
+                "m bits, n items, k probes per item. C is the false-positive rate of the classic filter, which has k distinct probes per item; S is that of the standard filter, whose probes are independent. \
+                 A1 = (1 - (1 - 1/m)^(nk))^k, A2 = (1 - e^(-nk/m))^k, and A3, formula (11), are approximations of S. Errors and differences are percentages of S. The best probe count has the lowest rate. \
+                 The paper has two settings: S1 is m = 128 and n = 16, and S2 is m = 128 and n = 8."
+            }
+            Paper::Lehr => {
+                "N bits, m items, k probes per item, and C = 1 - 1/N. A throw is a single probe. E is the mean number of set bits of the filter, and E_i is that number after i throws. The rate is the false-positive rate, and f_S is the exact \
+                 mean rate of the filter."
+            }
+            Paper::KirschMitzenmacher => {
+                "m bits, n items, k probes per item, and c = m/n. Pr is the mean false-positive rate, over all hash functions. f = (1 - e^(-k/c))^k is the limit of the rate for large filters, and y = e^(-k/c). Double hashing computes the probes from \
+                 two hashes, h1 and h2; the partition scheme also does, but has a slice of m/k bits for each probe. A Count-Min sketch (section 9) has d rows of w counters."
+            }
+            Paper::Dozier => {
+                "M bits in total, k probes per item. A filter is emptied when more than sigma bits are set, or after N items that set bits; a cycle ends there. With two phases, two filters take turns: when the active filter is full, \
+                 it becomes the frozen filter, which only answers. The trigger is the item that ends a cycle or a phase. The model is the paper's model of a filter with sigma; it gives the average false-positive rate and E[N_0], the mean number of \
+                 items per cycle. f_w is the rate after N items, the worst of a cycle. f_o and f_a are approximations of average rates: f_o of the first N items, f_a of all items of a cycle with N items that set bits. \
+                 A filter planned by f_w, f_a or the model holds the largest number of items for which this rate is at most p."
+            }
+        }
+    }
+
     /// Returns the claims of the paper, in its order. The computation takes less than two seconds,
     /// but more for Dozier et al. The sizes are those of the papers, so no error is expected.
     pub fn claims(self) -> Result<Vec<Claim>> {
@@ -210,10 +240,10 @@ impl FromStr for Paper {
 /// The verdict on a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Verdict {
-    /// Our number agrees with every printed digit, or the statement held in all cases that its text
-    /// lists as tried.
+    /// Our number agrees with every printed digit, or the statement held in all cases that the
+    /// claim's text lists.
     Confirmed,
-    /// The claim is wrong as printed, and our number agrees with the corrected form.
+    /// The claim is wrong as printed, but our number agrees with the corrected form.
     Corrected,
     /// The claim is wrong as printed, and there is no correction of the same kind.
     Refuted,
@@ -231,15 +261,20 @@ impl Verdict {
             Verdict::Refuted => "refuted",
         }
     }
+
+    /// Returns the meaning of the verdict.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Verdict::Confirmed => "our number agrees with every printed digit, or the statement held in all cases that the claim lists",
+            Verdict::Corrected => "wrong as printed; the corrected form is confirmed",
+            Verdict::Refuted => "wrong as printed, and no correction gives a claim of the same kind",
+        }
+    }
 }
 
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Verdict::Confirmed => "confirmed",
-            Verdict::Corrected => "confirmed with a correction",
-            Verdict::Refuted => "refuted",
-        })
+        f.write_str(self.name())
     }
 }
 
@@ -253,16 +288,16 @@ pub struct Claim {
     pub place: &'static str,
     /// The claim in our own words, in short.
     pub text: &'static str,
-    /// The claim as it is printed.
+    /// The number, formula or statement as printed; `holds` if the text states the whole claim.
     pub printed: &'static str,
-    /// The correct form, if the verdict is [`Verdict::Corrected`].
+    /// The correct form, if the verdict is [`Verdict::Corrected`]; otherwise `None`.
     pub corrected: Option<&'static str>,
-    /// The result that is computed here; numbers have six digits.
+    /// Our result. Numbers have up to six significant digits.
     pub ours: String,
     /// The verdict, which follows from the numbers.
     pub verdict: Verdict,
-    /// The row of `docs/ERRATA.md`. Corrections and refutations always have an erratum. For some
-    /// confirmed claims, the erratum is a note.
+    /// The row of `docs/ERRATA.md` about this claim. All corrected and refuted claims have a row.
+    /// Some confirmed claims have one, too, which adds a note.
     pub erratum: Option<&'static str>,
 }
 
@@ -355,6 +390,15 @@ fn agrees(ours: f64, printed: &str) -> bool {
     let mantissa = printed.split('e').next().unwrap_or(printed);
     let decimals = mantissa.split_once('.').map_or(0, |(_, decimals)| decimals.len());
     printed == if mantissa.len() < printed.len() { format!("{ours:.decimals$e}") } else { format!("{ours:.decimals$}") }
+}
+
+/// Joins the texts with commas, and `and` before the last one.
+fn listed(texts: impl IntoIterator<Item = String>) -> String {
+    let mut texts: Vec<String> = texts.into_iter().collect();
+    match (texts.pop(), texts.is_empty()) {
+        (Some(last), false) => format!("{} and {last}", texts.join(", ")),
+        (last, _) => last.unwrap_or_default(),
+    }
 }
 
 /// Writes a number to six digits.

@@ -32,8 +32,8 @@ figure{margin:0;border:1px solid #D6DCE2;border-radius:6px;overflow:hidden}figur
 /// before they overwrite a file.
 pub const MARK: &str = "<meta name=\"generator\" content=\"truebloom reproduce\">";
 
-/// Returns the whole report as one HTML page. `how` is a text about how the report was made: with
-/// which command, and with how much simulation.
+/// Returns the whole report as one HTML page. `how` says which command made the report, and how
+/// much it simulated.
 #[must_use]
 pub fn report(chapters: &[Chapter], how: &str) -> String {
     let charts = truebloom_plot::page_style();
@@ -43,9 +43,9 @@ pub fn report(chapters: &[Chapter], how: &str) -> String {
         escaped(how)
     );
     page.push_str(
-        "<p>A claim is <b class=\"confirmed\">confirmed</b> if our number agrees with every printed digit, or if a statement held in all cases that its row names. It is \
-         <b class=\"corrected\">corrected</b> if it is wrong as printed, but right in the corrected form that is given, and <b class=\"refuted\">refuted</b> if no correction leads to a claim of the same kind. Numbers such as \
-         B19 refer to rows of docs/ERRATA.md, each with a test in exact fractions. The figures follow the page's light or dark colours; the CSV file of the same name has the numbers of each figure.</p>\n",
+        "<p>A claim is <b class=\"confirmed\">confirmed</b> if our number agrees with every printed digit, or if the statement held in all cases that the claim lists. It is \
+         <b class=\"corrected\">corrected</b> if it is wrong as printed, but the corrected form in the last column is confirmed. It is <b class=\"refuted\">refuted</b> if it is wrong as printed, and no correction gives a claim of the same kind. \
+         Labels in brackets, such as [B19], name rows of docs/ERRATA.md; each row has a test in exact fractions. The figures have the light or dark colours of the page. The CSV file with the name of a figure has its numbers.</p>\n",
     );
     for chapter in chapters {
         write_chapter(&mut page, chapter);
@@ -62,11 +62,12 @@ fn write_chapter(page: &mut String, chapter: &Chapter) {
     // Writing to a text cannot fail.
     let _ = writeln!(
         page,
-        "<h2 id=\"{}\">{}</h2>\n<p>{} claims: {}.</p>",
+        "<h2 id=\"{}\">{}</h2>\n<p>{} claims: {}.</p>\n<p>{}</p>",
         chapter.paper.name(),
         escaped(chapter.paper.title()),
         chapter.claims.len(),
-        counts.join(", ")
+        counts.join(", "),
+        escaped(chapter.paper.notation())
     );
     page.push_str("<div class=\"charts\">\n");
     for (name, svg) in &chapter.charts {
@@ -92,7 +93,7 @@ fn reason(claim: &Claim) -> String {
     let erratum = claim.erratum.map_or(String::new(), |row| format!(" [{row}]"));
     match (claim.verdict, claim.corrected) {
         (Verdict::Corrected, Some(corrected)) => format!("correct: {corrected}{erratum}"),
-        (Verdict::Refuted, _) => format!("our number contradicts it{erratum}"),
+        (Verdict::Refuted, _) => format!("our result contradicts the claim{erratum}"),
         (_, _) if claim.printed.ends_with(|c: char| c.is_ascii_digit() || c == '%') => format!("all printed digits agree{erratum}"),
         _ => format!("held as stated{erratum}"),
     }

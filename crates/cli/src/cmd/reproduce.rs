@@ -1,11 +1,12 @@
-//! `truebloom reproduce`: recomputes the numbers of a paper, with one line per claim, and the data
-//! of its figures.
+//! `truebloom reproduce`: recomputes the numbers of a paper and the data of its figures. Each claim
+//! of the paper is printed as a block of lines.
 
 use super::reproduce_report::{Report, Workers};
 use crate::args::needs;
+use crate::color;
 use crate::failure::Failure;
 use crate::progress::Waiting;
-use crate::report::plural;
+use crate::report::wrapped;
 use crate::subject::Real;
 use serde_json::{Value, json};
 use std::fs;
@@ -20,15 +21,13 @@ use truebloom_reproduce::{Claim, Effort, Known, Paper, Trial, Verdict};
 
 const EXAMPLES: &str = "\
 Examples:
-  truebloom reproduce grandi                     each number of the paper next to ours, with a verdict
+  truebloom reproduce grandi                     each number of the paper and ours, with a verdict
   truebloom reproduce burns --csv > burns.csv
   truebloom reproduce --out report               all five, as report/report.html
   truebloom reproduce --out report --full        as many trials as the papers; can be continued
   truebloom reproduce burns --figures data/      only the numbers of the figures, one CSV file each
-  truebloom reproduce kirsch-mitzenmacher --figures data/ --trials 10000    (minutes)
-  truebloom reproduce dozier                     simulated recycling filters, compared with their models
-
-Labels in brackets, such as [B8], name the errata in docs/ERRATA.md.";
+  truebloom reproduce kirsch-mitzenmacher --figures data/ --trials 10000    (takes minutes)
+  truebloom reproduce dozier                     simulations of recycling filters next to the models";
 
 /// Recompute the numbers and figures of five papers
 #[derive(clap::Args)]
@@ -47,8 +46,8 @@ pub(crate) struct Args {
     #[arg(long, requires = "out", conflicts_with = "full")]
     quick: bool,
 
-    /// With --out: simulate as many filters and items as the papers. If this run is stopped, the
-    /// next one continues it
+    /// With --out: simulate as many filters and items as the papers. If such a run is stopped, the
+    /// next run with --full continues it
     #[arg(long, requires = "out")]
     full: bool,
 
@@ -108,7 +107,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
                 if number > 0 {
                     writeln!(out)?;
                 }
-                print_text(&mut out, paper, &claims, &figures)?;
+                print_text(&mut out, number == 0, paper, &claims, &figures)?;
             }
         }
     }
@@ -172,21 +171,21 @@ fn found(claims: &[Claim], verdict: Verdict) -> usize {
     claims.iter().filter(|claim| claim.verdict == verdict).count()
 }
 
-fn print_text(out: &mut impl Write, paper: Paper, claims: &[Claim], figures: &[PathBuf]) -> io::Result<()> {
+/// Prints a block of lines for each claim. The first paper is preceded by the meanings of the
+/// verdicts.
+fn print_text(out: &mut impl Write, is_first: bool, paper: Paper, claims: &[Claim], figures: &[PathBuf]) -> io::Result<()> {
+    let columns = crate::output::columns(&io::stdout());
     let counts = Verdict::ALL.map(|verdict| format!("{} {verdict}", found(claims, verdict)));
-    writeln!(out, "{}: {}, {}\n", paper.title(), plural(claims.len() as u64, "claim"), counts.join(", "))?;
-    let row = |claim: &Claim| [claim.verdict.name(), claim.id, claim.place, claim.printed, &claim.ours].map(str::to_owned);
-    let header = ["verdict", "id", "where", "printed", "ours"].map(str::to_owned);
-    let rows: Vec<[String; 5]> = std::iter::once(header).chain(claims.iter().map(row)).collect();
-    // Columns are not widened for long answers in words.
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).filter(|&width| width <= 32).max().unwrap_or(0);
-    let widths: [usize; 5] = std::array::from_fn(width);
-    for (i, row) in rows.iter().enumerate() {
-        row.iter().zip(widths).try_for_each(|(cell, width)| write!(out, "{cell:width$}  "))?;
-        match i.checked_sub(1).map(|i| &claims[i]) {
-            None => writeln!(out, "claim")?,
-            Some(claim) => writeln!(out, "{}{}", claim.text, remark(claim))?,
-        }
+    let mut line = |label: &str, text: &str| print_line(out, columns, label, text);
+    line("paper", paper.title())?;
+    line("claims", &format!("{}: {}; the name of each claim is in parentheses", claims.len(), counts.join(", ")))?;
+    if is_first {
+        Verdict::ALL.iter().try_for_each(|verdict| line(verdict.name(), verdict.meaning()))?;
+    }
+    line("letters", paper.notation())?;
+    for claim in claims {
+        writeln!(out)?;
+        print_claim(out, columns, claim)?;
     }
     if !figures.is_empty() {
         writeln!(out)?;
@@ -194,13 +193,76 @@ fn print_text(out: &mut impl Write, paper: Paper, claims: &[Claim], figures: &[P
     figures.iter().try_for_each(|path| writeln!(out, "written: {}", path.display()))
 }
 
-/// Returns the correct statement for a wrong claim, and where it is shown.
-fn remark(claim: &Claim) -> String {
-    match (claim.corrected, claim.erratum) {
-        (Some(corrected), Some(erratum)) => format!("; right: {corrected} [{erratum}]"),
-        (_, Some(erratum)) => format!(" [{erratum}]"),
-        _ => String::new(),
+/// The width of the labels in the report.
+const LABELS: usize = 9;
+
+/// Prints a label and a text, wrapped if `columns` is the width of a terminal.
+fn print_line(out: &mut impl Write, columns: Option<usize>, label: &str, text: &str) -> io::Result<()> {
+    let text = columns.map_or_else(|| text.to_owned(), |columns| wrapped(text, LABELS + 2, columns));
+    writeln!(out, "{}  {text}", color::bold(&format!("{label:LABELS$}"), columns.is_some()))
+}
+
+fn print_claim(out: &mut impl Write, columns: Option<usize>, claim: &Claim) -> io::Result<()> {
+    let mut line = |label: &str, text: &str| print_line(out, columns, label, text);
+    line(claim.verdict.name(), &format!("{} ({})", claim.place, claim.id))?;
+    line("  claim", claim.text)?;
+    if claim.printed != "holds" {
+        line("  printed", claim.printed)?;
     }
+    let ours = rounded(&claim.ours, digits(claim));
+    line("  ours", &ours)?;
+    if let Some(corrected) = claim.corrected.filter(|corrected| *corrected != ours) {
+        line("  correct", corrected)?;
+    }
+    match claim.erratum {
+        Some(erratum) => line("  see", &format!("row {erratum} of docs/ERRATA.md")),
+        None => Ok(()),
+    }
+}
+
+/// The number of significant digits that the text report shows of our numbers: four, or more if
+/// the paper or the correction has more.
+fn digits(claim: &Claim) -> usize {
+    let texts = [Some(claim.printed), claim.corrected];
+    let longest = texts
+        .into_iter()
+        .flatten()
+        .flat_map(numbers)
+        .filter(|(_, number)| number.contains('.'))
+        .map(|(_, number)| significant_digits(number));
+    longest.max().unwrap_or(0).max(4)
+}
+
+/// The parts of a text that consist of digits and points, each with its position.
+fn numbers(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let is_other = |letter: char| !letter.is_ascii_digit() && letter != '.';
+    let mut at = 0;
+    text.split_inclusive(is_other).filter_map(move |part| {
+        let start = at;
+        at += part.len();
+        let number = part.trim_end_matches(is_other).trim_end_matches('.');
+        (!number.is_empty()).then_some((start, number))
+    })
+}
+
+fn significant_digits(number: &str) -> usize {
+    number.trim_start_matches(['0', '.']).chars().filter(char::is_ascii_digit).count()
+}
+
+/// Rounds every decimal fraction in a text to this many significant digits.
+fn rounded(text: &str, digits: usize) -> String {
+    let (mut result, mut end) = (String::with_capacity(text.len()), 0);
+    for (start, number) in numbers(text) {
+        let Some((_, decimals)) = number.split_once('.') else { continue };
+        let excess = significant_digits(number).saturating_sub(digits);
+        let Ok(value) = number.parse::<f64>() else { continue };
+        if excess > 0 {
+            result.push_str(&text[end..start]);
+            result.push_str(&format!("{value:.*}", decimals.len().saturating_sub(excess)));
+            end = start + number.len();
+        }
+    }
+    result + &text[end..]
 }
 
 fn print_csv(out: &mut impl Write, with_names: bool, claims: &[Claim]) -> io::Result<()> {
@@ -227,4 +289,21 @@ fn print_json(out: &mut impl Write, paper: Paper, claims: &[Claim], figures: &[P
     let figures: Vec<String> = figures.iter().map(|path| path.display().to_string()).collect();
     let answer = json!({ "verb": "reproduce", "paper": paper.name(), "title": paper.title(), "counts": counts, "claims": claims, "figures": figures });
     writeln!(out, "{answer}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decimal_fractions_are_rounded() {
+        for (text, digits, short) in [
+            ("f_S = 0.989384, f_C = 1009.34% at k = 40", 4, "f_S = 0.9894, f_C = 1009% at k = 40"),
+            ("2.91401e-42 of 12345678.", 4, "2.914e-42 of 12345678."),
+            ("-0.00297442, 0.5", 4, "-0.002974, 0.5"),
+            ("13.6094% in 6.2.1", 6, "13.6094% in 6.2.1"),
+        ] {
+            assert_eq!(rounded(text, digits), short);
+        }
+    }
 }

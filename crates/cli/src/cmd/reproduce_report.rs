@@ -61,7 +61,7 @@ impl Report<'_> {
     /// Returns an error if the folder has files that `reproduce` did not write, because figures
     /// have plain names that might be those of such files.
     fn check_folder(&self) -> Result<(), Failure> {
-        let others = "it has files that `reproduce` did not write; give --out a new folder, or an empty one";
+        let others = "this folder has files that `reproduce` did not write; give --out a new folder, or an empty one";
         let mut entries = fs::read_dir(self.folder).map_err(|error| Failure::at(self.folder, error))?;
         let is_empty = entries.next().is_none();
         let has = |name: &str, mark: &str| {

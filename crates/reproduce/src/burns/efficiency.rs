@@ -1,7 +1,7 @@
 //! Section 4: how efficient filters are, where the efficiency peaks, and how far they compress.
 
 use super::{BITS_TRIED, Tally, best};
-use crate::{Claim, classic, shown};
+use crate::{Claim, classic, listed, shown};
 use std::f64::consts::LN_2;
 use truebloom_math::occupancy::Occupancy;
 use truebloom_math::{
@@ -47,19 +47,23 @@ fn efficiencies() -> Result<Vec<Claim>> {
     let logarithm = LN_2 / half_full_items(bits, 1)?;
     Ok(vec![
         Claim::statement(
-            ["peak-of-m", "4.1", "the peak of M is the same for k = 1 to 100, and is where the paper puts it; m = 100"],
+            [
+                "peak-of-m",
+                "section 4.1",
+                "the efficiency computed from M has the same peak for every k, at the n that the paper gives; m = 100, k = 1 to 100",
+            ],
             "holds",
             mean.holds(),
             mean.found(),
         ),
         Claim::statement(
-            ["peak-of-e", "4.1", "the peak of E is ln 2 for k = 1 to 100; m = 10^9"],
+            ["peak-of-e", "section 4.1", "the efficiency computed from E has the peak ln 2 for every k; m = 10^9, k = 1 to 100"],
             "holds",
             textbook.holds(),
             textbook.found(),
         ),
         Claim::statement(
-            ["small-logarithm", "4.1", "ln(m/(m-1)) is approximately this; m = 100"],
+            ["small-logarithm", "section 4.1", "what ln(m/(m-1)) is close to; m = 100"],
             "m",
             (logarithm / m - 1.0).abs() < 0.02,
             shown(logarithm),
@@ -94,7 +98,11 @@ fn standard_peaks() -> Result<Vec<Claim>> {
     let rate = -libm::expm1(items * libm::log1p(-0.01));
     Ok(vec![
         Claim::statement(
-            ["theorem-26", "Th. 26", "at the same load, more probes are less efficient; 8 sizes, k = 1 to 20"],
+            [
+                "theorem-26",
+                "theorem 26",
+                "if nk stays the same, the standard filter is less efficient with every further probe; 8 sizes, k = 1 to 20",
+            ],
             "holds",
             less.holds(),
             less.found(),
@@ -103,45 +111,55 @@ fn standard_peaks() -> Result<Vec<Claim>> {
         Claim::statement(
             [
                 "standard-peaks-fall",
-                "1.3, 4.1",
-                "the peak efficiency of the standard filter falls with every further probe; all m to 20, k to m/2",
+                "sections 1.3 and 4.1",
+                "the standard filter's peak efficiency over n falls with every further probe; all m up to 20, k up to m/2",
             ],
             "holds",
             falling.holds(),
-            format!("with whole n, it {}", falling.found()),
+            format!("with whole n, {}", falling.found()),
         )
-        .unless("if n need not be whole, this follows from Theorem 26", less.holds(), "B22"),
-        Claim::number("figure-9-efficiency", "Fig. 9", "the greatest efficiency of the standard filter; m = 100", "0.69", most.value),
+        .unless("true if n need not be a whole number; this follows from theorem 26", less.holds(), "B22"),
+        Claim::number(
+            "figure-9-efficiency",
+            "figure 9",
+            "the greatest efficiency of the standard filter over all n and k; m = 100",
+            "0.69",
+            most.value,
+        ),
         Claim::number(
             "figure-9-items",
-            "Fig. 9",
-            "the number of items at which the standard filter is most efficient; m = 100",
+            "figure 9",
+            "the item count at which the standard filter is most efficient; m = 100",
             "69",
             most.items as f64,
         ),
         Claim::number(
             "figure-9-probes",
-            "Fig. 9",
-            "the number of probes at which the standard filter is most efficient; m = 100",
+            "figure 9",
+            "the probe count at which the standard filter is most efficient; m = 100",
             "1",
             most.probes as f64,
         ),
         Claim::statement(
-            ["corollary-27", "Cor. 27", "(74) is the greatest efficiency of the standard filter; m = 100"],
-            "attained",
+            [
+                "corollary-27",
+                "corollary 27",
+                "formula (74), 1/(m log2(m/(m-1))), is the greatest efficiency of the standard filter; m = 100",
+            ],
+            "holds",
             most.value <= limit && limit - most.value < 1e-6,
-            format!("{} at n = {}; {} at the best whole n", shown(limit), shown(items), shown(most.value)),
+            format!("{} by (74), at n = {}; {} at the best whole n", shown(limit), shown(items), shown(most.value)),
         ),
         Claim::statement(
-            ["corollary-27-rate", "Cor. 27", "the rate at which the standard filter is most efficient; m = 100"],
+            ["corollary-27-rate", "corollary 27", "the rate of the standard filter where it is most efficient; m = 100"],
             "0.5",
             (rate - 0.5).abs() < 1e-12,
             shown(rate),
         ),
         Claim::number(
             "corollary-30-standard",
-            "Cor. 30",
-            "the limit of the standard filter's greatest efficiency, computed at m = 10^9",
+            "corollary 30",
+            "the limit of the standard filter's greatest efficiency as m grows; computed at m = 10^9",
             "0.6931",
             standard_limit(1_000_000_000)?.1,
         ),
@@ -192,8 +210,8 @@ fn classic_peaks() -> Result<Vec<Claim>> {
         Claim::statement(
             [
                 "conjecture-28-rises",
-                "Conj. 28",
-                "the peak efficiency of the classic filter rises with every further probe up to m/2; all m to 40",
+                "conjecture 28",
+                "the classic filter's peak efficiency over n rises with every further probe up to k = m/2; all m up to 40",
             ],
             "holds",
             rising.holds(),
@@ -203,50 +221,50 @@ fn classic_peaks() -> Result<Vec<Claim>> {
         Claim::statement(
             [
                 "conjecture-28-maximum",
-                "Conj. 28",
-                "(75) is the greatest efficiency of the classic filter, and is reached only at n = 1 and k = m/2; all m to 40",
+                "conjecture 28",
+                "formula (75), log2(C(m, m/2)) / m, is the greatest efficiency of the classic filter, reached only at n = 1 and k = m/2; all m up to 40",
             ],
             "holds",
             greatest.holds(),
             greatest.found(),
         )
-        .unless("with m/2 rounded, and without m = 3; for odd m, two values of k reach it", rounded.holds(), "B27"),
+        .unless("true except for m = 3, if m/2 is rounded; for odd m, two values of k reach the greatest efficiency", rounded.holds(), "B27"),
         Claim::statement(
-            ["one-probe-alike", "4.1.2", "for k = 1, both filters have the same peak, which is below ln 2; all m to 40"],
+            ["one-probe-alike", "section 4.1.2", "for k = 1, both filters have the same peak efficiency, which is below ln 2; all m up to 40"],
             "holds",
             same.holds(),
             same.found(),
         ),
         Claim::statement(
-            ["remark-29-items", "Rem. 29", "(76) is within one item or 2% of the peak; m = 100 and 1000, k = 1 to 20"],
+            ["remark-29-items", "remark 29", "formula (76), (m/k - 1) ln 2, is close to the item count at which the classic filter's efficiency peaks: within one item or 2%; m = 100 and 1,000, k = 1 to 20"],
             "holds",
             items_near.holds(),
             items_near.found(),
         ),
         Claim::statement(
-            ["remark-29-probes", "Rem. 29", "(77) is within one probe or 2% of the peak; m = 100 and 1000, n = 1 to 20"],
+            ["remark-29-probes", "remark 29", "formula (77), m ln 2 / (n + ln 2), is close to the best probe count of the classic filter: within one probe or 2%; m = 100 and 1,000, n = 1 to 20"],
             "holds",
             probes_printed,
-            format!("{} for n = 1 at m = 100, where {} is best; for n from 2, it {}", shown(alone.0), alone.1, probes_near.found()),
+            format!("{} at n = 1 and m = 100, where {} is best; with two or more items, {}", shown(alone.0), alone.1, probes_near.found()),
         )
-        .unless("from two items on", probes_near.holds(), "B33"),
-        Claim::number("figure-10-efficiency", "Fig. 10", "the greatest efficiency of the classic filter; m = 100", "0.96", most.value),
+        .unless("true for two or more items", probes_near.holds(), "B33"),
+        Claim::number("figure-10-efficiency", "figure 10", "the greatest efficiency of the classic filter over all n and k; m = 100", "0.96", most.value),
         Claim::number(
             "figure-10-items",
-            "Fig. 10",
-            "the number of items at which the classic filter is most efficient; m = 100",
+            "figure 10",
+            "the item count at which the classic filter is most efficient; m = 100",
             "1",
             most.items as f64,
         ),
         Claim::number(
             "figure-10-probes",
-            "Fig. 10",
-            "the number of probes at which the classic filter is most efficient; m = 100",
+            "figure 10",
+            "the probe count at which the classic filter is most efficient; m = 100",
             "50",
             most.probes as f64,
         ),
         Claim::statement(
-            ["corollary-30-grows", "Cor. 30", "the greatest efficiencies of both filters rise with every bit; m from 2 to 40"],
+            ["corollary-30-grows", "corollary 30", "the greatest efficiencies of both filters rise with every further bit; m = 2 to 40"],
             "holds",
             growing.holds(),
             growing.found(),
@@ -254,8 +272,8 @@ fn classic_peaks() -> Result<Vec<Claim>> {
         Claim::statement(
             [
                 "corollary-30-classic",
-                "Cor. 30",
-                "the limit of the classic filter's greatest efficiency, computed by (75) at m = 2^40, within 1e-9",
+                "corollary 30",
+                "the limit of the classic filter's greatest efficiency as m grows; computed by (75) at m = 2^40, within 1e-9",
             ],
             "1",
             (1.0 - 1e-9..=1.0).contains(&largest),
@@ -290,7 +308,8 @@ fn valleys_and_compression() -> Result<Vec<Claim>> {
         shares.push(-Variant::Classic.fpr(16, 1, probes)?.ln / LN_2 / whole);
     }
     let in_whole_bits = sets.holds() && (shares[3] - 0.975_123).abs() < 1e-6 && shares.iter().all(|share| *share <= 1.0 + 1e-12);
-    let peaks = [1, 48, 69, 100, 300].map(|items| best_efficiency(100, items));
+    const ITEMS: [u64; 5] = [1, 48, 69, 100, 300];
+    let peaks = ITEMS.map(|items| best_efficiency(100, items));
     let peaks = peaks.into_iter().collect::<Result<Vec<f64>>>()?;
     // The efficiency is lower at both ends than at m items, and lower between two peaks than at a
     // peak.
@@ -298,33 +317,33 @@ fn valleys_and_compression() -> Result<Vec<Claim>> {
     let filters = 1.0 / classic(16, 1, 8)?;
     Ok(vec![
         Claim::statement(
-            ["theorem-31", "Th. 31", "with (79), k and k + 1 probes are equally good under E; k to 1000"],
+            ["theorem-31", "theorem 31", "if n/m is the x of formula (79), k and k + 1 probes have the same rate E; k = 1 to 1,000"],
             "holds",
             equal.holds(),
-            format!("{}; z = {} for k = 1", equal.found(), shown(golden)),
+            format!("{}; for k = 1, e^x = {}", equal.found(), shown(golden)),
         ),
         Claim::statement(
-            ["filters-of-one-item", "4.3", "the number of different filters with one item; m = 16, k = 8"],
+            ["filters-of-one-item", "section 4.3", "the number of different classic filters with one item; m = 16, k = 8"],
             "C(k, k)",
             crate::agrees(filters, "1"),
             shown(filters),
         )
         .unless("C(m, k)", crate::agrees(filters, "12870"), "B23"),
         Claim::statement(
-            ["compressed", "4.3", "if filters with one item are numbered in whole bits, they reach efficiency 1; m = 16, k = 1, 2, 4, 8"],
+            ["compressed", "section 4.3", "a classic filter with one item reaches efficiency 1 if only its number among all such filters is stored; m = 16, k = 1, 2, 4, 8"],
             "holds",
             shares.iter().all(|share| (share - 1.0).abs() < 1e-12),
-            shares.iter().map(|share| shown(*share)).collect::<Vec<_>>().join(", "),
+            format!("{}, because a number takes whole bits", listed(shares.iter().map(|share| shown(*share)))),
         )
-        .unless("their efficiency is log2 C(m, k) / ceil(log2 C(m, k)), and their rate 1/C(m, k)", in_whole_bits, "B35"),
+        .unless("the efficiency is log2(C(m, k)) / ceil(log2(C(m, k))), and the rate is 1/C(m, k)", in_whole_bits, "B35"),
         Claim::statement(
-            ["valley-lowest", "4.2", "the best efficiency of the standard filter is lowest for n near m; m = 100, n = 1, 48, 69, 100, 300"],
+            ["valley-lowest", "section 4.2", "where the standard filter's efficiency with the best k is lowest; m = 100, n = 1, 48, 69, 100, 300"],
             "n near m",
             peaks.iter().all(|peak| *peak >= peaks[3]),
-            peaks.iter().map(|peak| shown(*peak)).collect::<Vec<_>>().join(", "),
+            listed(ITEMS.iter().zip(&peaks).map(|(items, peak)| format!("{} at n = {items}", shown(*peak)))),
         )
         .unless(
-            "it is lowest at both ends, and between peaks where two numbers of probes are equally good",
+            "at both ends (very few and very many items), and between two peaks where two probe counts are equally good",
             least && valley,
             "B34",
         ),
