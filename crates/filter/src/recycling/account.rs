@@ -8,40 +8,40 @@ use truebloom_math::Error;
 use truebloom_math::freedman::wrong_drops_at_most;
 use truebloom_math::law::hash_floor;
 
-/// The counts of a recycling filter. Items enter its *active* phase. With two phases, the *frozen*
-/// phase is the active phase of the previous cycle.
+/// The counts of a recycling filter. Items enter the *active* phase. If the filter has two phases,
+/// the *frozen* phase is the active phase of the previous cycle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {
-    /// How many items were offered, including repeats. If threads share the filter, only offers
-    /// that set a bit are counted.
+    /// How many items were offered, including repeats. If several threads share the filter, only
+    /// offers that set a bit are counted.
     pub offered: u64,
     /// How many items were reported as new.
     pub new: u64,
-    /// How many items were reported as [`Seen::Frozen`](super::Seen::Frozen): they were in the
-    /// frozen phase, but not in the active phase.
+    /// How many items were reported as [`Seen::Frozen`](super::Seen::Frozen): the frozen phase
+    /// contained them, but the active phase did not.
     pub refreshed: u64,
     /// The number of recycles so far.
     pub cycles: u64,
-    /// How many recycles happened because the active phase exceeded the threshold
-    /// [`sigma`](super::Policy::sigma).
+    /// How many of the recycles happened because the recycle threshold,
+    /// [`sigma`](super::Policy::sigma), was exceeded.
     pub by_fill: u64,
-    /// How many items have entered the active phase in this cycle. This includes the item that
-    /// triggered the last recycle, if it was [retained](super::Policy::retaining).
+    /// How many items have entered the active phase in this cycle. If the item that triggered the
+    /// last recycle was [retained](super::Policy::retaining), it is included.
     pub items: u64,
 }
 
-/// The number of *wrong drops*: new items that were reported as seen, because they were false
-/// positives.
+/// The number of *wrong drops*. A wrong drop is a new item that was reported as seen, because it
+/// was a false positive.
 ///
-/// Each item is counted at most once per cycle, at its first offer. With two phases, each item is
-/// counted at most once while it is remembered. If a wrongly dropped item is offered again, it is
-/// reported as seen again, but is not counted again.
+/// With one phase, each item is counted at most once per cycle, at its first offer. With two
+/// phases, each item is counted at most once while it is remembered. If a wrongly dropped item is
+/// offered again, it is reported as seen again, but is not counted again.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct WrongDrops {
     /// An estimate of the number of wrong drops. The estimate is unbiased: over all seeds, its mean
-    /// equals the mean of the true number. The estimate may exceed the number of items that were
+    /// equals the mean of the true number. The estimate can exceed the number of items that were
     /// reported as seen.
     pub expected: f64,
     /// An upper bound on the number of wrong drops. It holds with the requested confidence. The
@@ -49,7 +49,9 @@ pub struct WrongDrops {
     pub at_most: u64,
 }
 
-/// The counts, and the sum of the odds `rate / (1 - rate)` of the items that were kept.
+/// The counts, and a sum over the items that were reported as new. The sum has the term
+/// `rate / (1 - rate)` for each such item, where `rate` is the filter's rate just before the item
+/// was inserted.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Counts {
     pub(super) offered: u64,
@@ -58,8 +60,8 @@ pub struct Counts {
     pub(super) cycles: u64,
     pub(super) by_fill: u64,
     pub(super) items: u64,
-    /// The sum for earlier cycles. The present cycle has its own sum, because a single sum would
-    /// stop growing once it is 2^53 times as large as its terms.
+    /// The sum for earlier cycles. The present cycle has its own sum. With a single sum, small
+    /// terms would be lost once the sum is 2^53 times as large as a term.
     pub(super) odds: f64,
     pub(super) odds_of_cycle: f64,
     /// The largest number of bits by which threads have exceeded the limit of a phase; `None` if no
@@ -73,13 +75,13 @@ impl Counts {
         Stats { offered, new, refreshed, cycles, by_fill, items }
     }
 
-    /// Records an item that was kept, with the probability that it would have passed before it was
-    /// inserted.
+    /// Records an item that was reported as new. `rate` is the filter's rate just before the item
+    /// was inserted.
     #[inline]
     pub(super) fn keep(&mut self, rate: f64) {
         self.new = self.new.saturating_add(1);
-        // A rate that rounds to 1 would make the sum infinite. For such filters no bound is
-        // reported anyway.
+        // Without this limit, a rate that rounds to 1 would make the sum infinite. For filters with
+        // such rates, no bound is reported anyway.
         self.odds_of_cycle += (rate / (1.0 - rate)).min(MOST_ODDS);
     }
 
@@ -99,42 +101,44 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
         self.counts.stats()
     }
 
-    /// An upper bound on the rate [`fpr`](Self::fpr) just before an item is offered. The bound
-    /// holds for every stream. It includes the probability that two items have equal hashes. If
-    /// threads have shared the filter, the bound applies only to offers from now on.
+    /// An upper bound on the rate [`fpr`](Self::fpr) at every moment when an item is offered. The
+    /// bound holds for every stream. It includes the probability that two items have equal hashes.
+    /// If several threads have shared the filter, the bound applies only to offers from now on.
     pub fn worst_fpr(&self) -> f64 {
         let of_bits = self.memory.worst_rate(&self.policy, self.counts.overfill.unwrap_or(0)) * (1.0 + self.rounding());
         let phases = if self.policy.phases == Phases::One { 1 } else { 2 };
         (of_bits + hash_floor(phases * self.bits(), H::HASH_BITS)).min(1.0)
     }
 
-    /// An estimate of the number of new items that were reported as seen. It has a term for each
-    /// item that was reported as new, where `rho` is the filter's rate just before this item was
-    /// inserted. The estimate is the sum of these terms:
+    /// An estimate of the number of [wrong drops](WrongDrops): new items that were reported as
+    /// seen. The estimate is a sum with one term for each item that was reported as new. If `rho`
+    /// is the filter's rate just before this item was inserted, the term is:
     ///
     /// `rho / (1 - rho)`
     ///
-    /// Under the conditions of [`wrong_drops`](Self::wrong_drops), the mean of this sum equals the
-    /// mean of the true number. The sum does not include items that threads offered to an
-    /// [`AtomicRecyclingFilter`](super::AtomicRecyclingFilter).
+    /// The mean of this sum equals the mean of the true number, under the conditions that
+    /// [`wrong_drops`](Self::wrong_drops) lists. The sum does not include items that were offered
+    /// to an [`AtomicRecyclingFilter`](super::AtomicRecyclingFilter).
     pub fn compensator(&self) -> f64 {
         self.counts.odds + self.counts.odds_of_cycle
     }
 
-    /// An estimate of the number of new items that were reported as seen, with an upper bound. With
-    /// a probability of at least `confidence`, the upper bound holds at every point of the stream.
-    /// The mean of the estimate equals the mean of the true number.
+    /// An estimate of the number of wrong drops (new items that were reported as seen), and an
+    /// upper bound on it. With a probability of at least `confidence`, the upper bound holds at
+    /// every point of the stream. The mean of the estimate equals the mean of the true number.
     ///
     /// The bound is proven for every stream that was chosen independently of the seed: see
     /// [`truebloom_math::freedman`]. The result is `None` in three cases:
     ///
-    /// * The policy has [`Seeds::Kept`], and the filter has forgotten an item. A forgotten item
-    ///   gets the same positions again, so it does not behave like a new item.
-    /// * The filter is so small that its worst rate is nearly 1.
-    /// * Threads have shared the filter. The rate at each offer is then unknown.
+    /// * The policy has [`Seeds::Kept`], and the filter has forgotten an item. If a forgotten item
+    ///   is offered again, it has the same positions as before, so it does not behave like a new
+    ///   item.
+    /// * The highest possible rate of the filter, [`worst_fpr`](Self::worst_fpr), is nearly 1.
+    /// * Several threads have shared the filter, so the rate at each offer is unknown.
     ///
-    /// The estimate and the bound ignore items with equal 128-bit hashes. If n items were reported
-    /// as new, these cause at most `n^2 / 2^129` more wrong drops on average.
+    /// The estimate and the bound do not include wrong drops that are caused by equal 128-bit
+    /// hashes. If n items were reported as new, equal hashes cause at most `n^2 / 2^129` wrong
+    /// drops on average.
     ///
     /// # Errors
     /// Returns an error if `confidence` is not strictly between 0 and 1, or if the estimate exceeds
@@ -146,8 +150,8 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
             return Ok(None);
         }
         let expected = self.compensator();
-        // Adds what rounding may have lost: in each term, where a small 1 - rho amplifies the
-        // error, and in each addition. A cycle has at most as many additions as the filter has
+        // Adds a bound on the rounding errors of the terms and of the additions. A small 1 - rho
+        // amplifies the error of a term. A cycle has at most as many additions as the filter has
         // bits.
         let additions = self.bits() as f64 + self.counts.cycles as f64;
         let safe = expected * (1.0 + (1.0 + odds) * self.rounding() + additions * f64::EPSILON);
@@ -160,24 +164,25 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
     /// estimated number of new items. The new items include those that were wrongly dropped. The
     /// result is `None` before the first new item, and if threads have shared the filter.
     ///
-    /// This rate converges to the long-run average rate of the filter's design, which
-    /// [`truebloom_math::recycling`] computes. The condition is that the arrival of new items does
-    /// not depend on how many bits are set. If the same items are offered again after each recycle,
-    /// the rate is higher.
+    /// If the arrival of new items does not depend on how many bits are set, this rate converges to
+    /// the long-run average rate of the filter's design, which [`truebloom_math::recycling`]
+    /// computes. If the same items are offered again after each recycle, the rate is higher than
+    /// this average.
     pub fn average_fpr(&self) -> Option<f64> {
         let expected = self.compensator();
         (self.counts.new > 0 && self.counts.overfill.is_none()).then(|| expected / (self.counts.new as f64 + expected))
     }
 
-    /// Whether the filter has forgotten items that may come again under the same seed.
+    /// Whether the filter has forgotten items that would have the same positions if they were
+    /// offered again.
     fn has_stale_seeds(&self) -> bool {
         let kept_until = if self.policy.phases == Phases::One { 0 } else { 1 };
         self.policy.seeds == Seeds::Kept && self.counts.cycles > kept_until
     }
 
-    /// A bound on the relative error of a computed rate. The rate has three terms, each of which is
-    /// at most as large as the result, and has `2 (k + 1)` rounding errors. A few more operations
-    /// add to the error.
+    /// A bound on the relative error of a computed rate. The rate has three terms. Each term is at
+    /// most as large as the result, and has `2 (k + 1)` rounding errors. A few more operations add
+    /// to the error.
     fn rounding(&self) -> f64 {
         (3.0 * f64::from(self.probes()) + 8.0) * f64::EPSILON
     }
@@ -193,10 +198,12 @@ impl<H: KeyHasher, S: Layout, K: Counted> RecyclingFilter<H, S, K> {
     }
 }
 
-/// Adds an upper bound on the probability that a key has the same hash as a remembered one. The
-/// items of the frozen phase are not counted, but each of them entered some phase, and set a bit.
-/// The number of set bits in both phases would also be a bound, but it is several times as large,
-/// and a blocked filter would have to count its bits.
+/// Adds an upper bound on the probability that a key has the same hash as a remembered key. The
+/// number of items in the frozen phase is not stored. Two other numbers are upper bounds on it, and
+/// the smaller one is used: the number of items that entered earlier phases, and the number of set
+/// bits in the frozen phase (each item set at least one bit). For the active phase, the number of
+/// set bits would be several times as large as the stored number of items, and a blocked filter
+/// would have to count its bits.
 pub(super) fn with_equal_hashes<H: KeyHasher>(rate: f64, stats: Stats, frozen_ones: u64) -> f64 {
     let before = stats.new.saturating_add(stats.refreshed).saturating_sub(stats.items);
     let items = stats.items.saturating_add(before.min(frozen_ones));

@@ -8,14 +8,14 @@ use crate::hash::{KeyHash, KeyHasher};
 use crate::key::Key;
 use alloc::vec::Vec;
 
-/// If items are processed one by one, the bits of the item this many places ahead are prefetched.
+/// If items are processed one by one, the bits of an item are prefetched this many items ahead.
 const AHEAD: usize = 16;
 
 impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
     /// Calls [`check_and_insert`](Self::check_and_insert) for each key in order, and returns which
     /// items were [new](super::Seen::is_new). In filters larger than the caches, this method is
-    /// faster than such calls, because it prefetches the bits of later keys. Up to 256 keys are
-    /// taken from the iterator before the first of them is offered.
+    /// faster than one call per key, because it prefetches the bits of later keys. Up to 256 keys
+    /// are taken from the iterator before the first of them is offered.
     ///
     /// ```
     /// use truebloom::RecyclingFilter;
@@ -63,7 +63,7 @@ impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
             if left.is_empty() {
                 return;
             }
-            // One of these items may end the phase.
+            // One of these items can end the phase.
             self.one_by_one(left.into_iter(), answers);
         }
     }

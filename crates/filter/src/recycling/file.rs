@@ -1,5 +1,5 @@
-//! Recycling filters as bytes, streams and files. The file of a recycling filter contains its whole
-//! state, even in the middle of a cycle.
+//! Stores recycling filters as bytes, streams and files. The file of a recycling filter contains
+//! its whole state, even in the middle of a cycle.
 
 use super::RecyclingFilter;
 use super::memory::Layout;
@@ -31,8 +31,8 @@ reads_files! {
 
 views_files! {
     ///
-    /// With two phases, the view clones `bytes`. Pass a slice or an `Arc`, because cloning them
-    /// does not copy the bytes.
+    /// If the filter has two phases, the view clones `bytes`. Pass a slice or an `Arc`, because a
+    /// clone of these does not copy the bytes.
     ///
     /// ```
     /// use truebloom::recycling::{Policy, RecyclingFilter};

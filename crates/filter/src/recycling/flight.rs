@@ -1,4 +1,4 @@
-//! Items that were offered but not yet looked up, in three groups.
+//! Items that were offered but not yet inserted, in three groups.
 
 use crate::bits::Ahead;
 use crate::hash::{KeyHash, Salt};
@@ -6,13 +6,13 @@ use crate::scheme::SideBySide;
 use alloc::vec::Vec;
 use core::mem::swap;
 
-/// Three groups of items, each at its own stage, in a filter with one phase.
+/// Three groups of items, for a filter with one phase. The groups are at different stages.
 pub(super) struct Flight {
     /// The items that are being added now.
     pub(super) added: Ahead,
     /// The items whose bits are being prefetched.
     pub(super) asked: Ahead,
-    /// The items that are being looked up.
+    /// The items that are being looked up and inserted.
     pub(super) present: Ahead,
     pub(super) salt: Salt,
 }
@@ -24,7 +24,7 @@ impl Flight {
         Flight { added, asked, present, salt }
     }
 
-    /// Moves every group to its next stage, and clears the group that was looked up. Returns false
+    /// Moves every group to its next stage, and clears the group that was inserted. Returns false
     /// if no items are left.
     #[inline(always)]
     pub(super) fn advance(&mut self, scheme: &impl SideBySide) -> bool {
@@ -35,7 +35,7 @@ impl Flight {
         self.present.count() + self.asked.count() > 0
     }
 
-    /// Appends the items that were added but not looked up to `left`, in order.
+    /// Appends the items that were not inserted to `left`, in the order in which they were offered.
     pub(super) fn land(self, left: &mut Vec<KeyHash>) {
         [self.present, self.asked, self.added].iter().for_each(|group| left.extend(group.hashes()));
     }

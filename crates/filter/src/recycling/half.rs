@@ -1,4 +1,5 @@
-//! One phase whose positions can be anywhere: its bits, the number of set bits, and its salt.
+//! One phase, in a filter whose positions can be anywhere: its bits, the number of set bits, and
+//! its salt.
 
 use crate::arch::{AlignedWords, prefetch};
 use crate::backing::{Backing, Counted, Owned, Writable};
@@ -8,7 +9,7 @@ use crate::hash::{KeyHash, Salt};
 use crate::scheme::Scheme;
 use alloc::vec::Vec;
 
-/// The bits of a phase.
+/// The bits of a phase, and their salt.
 pub(super) struct Half<K: Backing = Owned> {
     pub(super) bits: Bits<K>,
     /// The number of set bits.
@@ -41,7 +42,7 @@ impl<K: Backing> Half<K> {
         scheme.positions(self.salt.apply(hash)).take(first).for_each(|position| prefetch(&self.bits.words()[..], position >> 6));
     }
 
-    /// The distinct positions of a key whose bits are not set.
+    /// Those positions of a key whose bits are not set, without repeats.
     pub(super) fn unset(&self, scheme: &impl Scheme, hash: KeyHash) -> Vec<u64> {
         let is_set = self.bits.getter();
         let mut unset: Vec<u64> = scheme.positions(self.salt.apply(hash)).filter(|position| !is_set(*position)).collect();
@@ -52,7 +53,7 @@ impl<K: Backing> Half<K> {
 }
 
 impl<K: Counted> Half<K> {
-    /// A phase made of these bits; the set bits are counted.
+    /// Makes a phase of these bits, and counts the set bits.
     pub(super) fn of(bits: Bits<K>, salt: Salt) -> Half<K> {
         Half { ones: K::keep(bits.count_ones()), bits, salt }
     }

@@ -25,10 +25,10 @@ pub struct Halves<S, K: Backing = Owned> {
     seeds: Seeds,
     active: Half<K>,
     frozen: Option<Half<K>>,
-    /// The number of positions whose bits are set in both phases; it is up to date if the phases
-    /// share their positions.
+    /// The number of positions whose bits are set in both phases. It is kept up to date only if a
+    /// key has the same positions in both phases.
     both: K::Known<u64>,
-    /// The rate of the frozen phase by itself.
+    /// The rate that the frozen phase alone would have.
     frozen_rate: K::Known<f64>,
 }
 
@@ -94,9 +94,10 @@ impl<S: FillScheme, K: Backing> Memory<K> for Halves<S, K> {
         self.rate_at(self.active.ones(), *K::kept(&self.both))
     }
 
-    /// The active phase has at most sigma set bits. The frozen phase may also have the bits of a
-    /// trigger, and bits that threads have set beyond the limit. If a key has the same positions in
-    /// both phases, the rate is highest when as few bits as possible are set in both.
+    /// The active phase has at most `sigma` set bits. The frozen phase can have more: the bits of
+    /// the item that triggered the recycle, and bits that threads have set beyond the limit. If a
+    /// key has the same positions in both phases, the rate is highest when the phases have as few
+    /// set bits as possible in common.
     fn worst_rate(&self, policy: &Policy, overfill: u64) -> f64 {
         let frozen = policy.most_frozen(self.scheme.probes()).saturating_add(overfill).min(self.scheme.bits());
         let active = policy.sigma;
@@ -213,7 +214,8 @@ impl<S: FillScheme, K: Backing> Memory<K> for Halves<S, K> {
     where
         K: Writable,
     {
-        // The first turn freezes the active phase, and the second one empties that phase, too.
+        // If there is a frozen phase, two turns are needed: the first freezes the active phase, and
+        // the second empties it.
         if self.frozen.is_some() {
             self.turn(Salt::NONE);
         }
@@ -221,8 +223,8 @@ impl<S: FillScheme, K: Backing> Memory<K> for Halves<S, K> {
     }
 
     fn read_scheme(fields: &Fields) -> Result<S, FormatError> {
-        // The scheme is checked before the bytes that only other schemes use, because its error is
-        // more helpful.
+        // The scheme is checked before the bytes that are unused in these schemes, because an error
+        // about the scheme is more helpful.
         let id = fields.scheme(FileKind::RecyclingOnePhase)?;
         fields.check_zero(parameter::OVERFILL + 8, at::HEADER_CHECKSUM)?;
         S::with_id(id, fields.bits()?, fields.probes()?).map_err(|error| match error {
@@ -307,8 +309,9 @@ fn half<K: Counted>(words: K::Words, bits: u64, salt: Salt) -> Result<Half<K>, F
 
 impl<S: FillScheme, K: Writable> Halves<S, K> {
     /// Sets the bits of an item in the active phase. Returns the number of bits that were not set
-    /// before, and whether the frozen phase contains the item; this is checked only if the caller's
-    /// result depends on it.
+    /// before, and whether the frozen phase contains the item. If no bit was newly set, the second
+    /// result can be false although the frozen phase contains the item, because the caller does not
+    /// use it.
     #[inline]
     fn set(&mut self, hash: KeyHash) -> (u64, bool) {
         let Some(frozen) = &self.frozen else { return (self.active.insert(&self.scheme, hash), false) };
@@ -331,18 +334,19 @@ impl<S: FillScheme, K: Writable> Halves<S, K> {
 }
 
 impl<S: FillScheme, K: Writable> Halves<S, K> {
-    /// Whether the next item may end the phase, after this many items have entered it.
+    /// Whether the phase can end when this many more items are offered.
     fn may_end(&self, items: u64, policy: &Policy, counts: &Counts) -> bool {
         let most_ones = self.active.ones().saturating_add(items.saturating_mul(self.scheme.probes().into()));
         most_ones > policy.sigma || policy.insertions.is_some_and(|most| counts.items.saturating_add(items) >= most)
     }
 
-    /// Inserts the present group into a filter with one phase. No item of the group may end the
-    /// phase. Returns one bit per item, which is set if the item was new. There is no branch on
-    /// whether an item is new, because it would be mispredicted every other time.
+    /// Inserts the present group into a filter with one phase. The caller has checked that no item
+    /// of the group can end the phase. Returns one bit per item, which is set if the item was new.
+    /// There is no branch on whether an item is new, because such a branch would be mispredicted
+    /// every other time.
     ///
-    /// Between two items, one later item is hashed, and the bits of another are prefetched, so that
-    /// hashing and memory accesses always overlap.
+    /// Before each item is inserted, one later item is hashed, and the bits of another one are
+    /// prefetched, so that hashing and memory accesses always overlap.
     #[inline]
     fn enter_group(&mut self, flight: &mut Flight, hashes: &mut impl Iterator<Item = KeyHash>, counts: &mut Counts) -> u64 {
         let Flight { added, asked, present, .. } = flight;
@@ -370,7 +374,7 @@ impl<S: FillScheme, K: Writable> Halves<S, K> {
 }
 
 impl<S: FillScheme, K: Counted> Halves<S, K> {
-    /// The memory with these phases.
+    /// Makes the memory from these phases.
     pub(super) fn of(scheme: S, seeds: Seeds, active: Half<K>, frozen: Option<Half<K>>) -> Halves<S, K> {
         let shared = frozen.as_ref().filter(|_| seeds == Seeds::Kept);
         let both = shared.map_or(0, |frozen| active.bits.count_common(&frozen.bits));
@@ -378,8 +382,8 @@ impl<S: FillScheme, K: Counted> Halves<S, K> {
         Halves { scheme, seeds, active, frozen, both: K::keep(both), frozen_rate: K::keep(frozen_rate) }
     }
 
-    /// The pass rate with `active` set bits in the active phase, and `both` bits set in both
-    /// phases.
+    /// The rate of the filter if `active` bits are set in the active phase, and `both` bits are set
+    /// in both phases.
     #[inline]
     fn rate_at(&self, active: u64, both: u64) -> f64 {
         let frozen_rate = self.frozen.as_ref().map(|_| *K::kept(&self.frozen_rate));
@@ -388,12 +392,12 @@ impl<S: FillScheme, K: Counted> Halves<S, K> {
 }
 
 /// The probability that a key passes although it was never offered. `active` bits are set in the
-/// active phase, and `both` bits in both phases. `frozen_rate` is the rate of the frozen phase by
-/// itself, if there is one.
+/// active phase, and `both` returns the number of bits that are set in both phases. `frozen_rate`
+/// is the rate that the frozen phase alone would have, if there is one.
 ///
-/// The key passes if all its bits are set in the active phase, or all in the frozen one. Phases
-/// with the same seed give a key the same positions; phases with different seeds give it
-/// independent ones.
+/// The key passes if all its bits are set in the active phase, or if all its bits are set in the
+/// frozen phase. If the phases have the same seed, the key has the same positions in both.
+/// Otherwise, its positions in the two phases are independent.
 #[inline]
 pub(super) fn pass_rate(scheme: &impl FillScheme, seeds: Seeds, active: u64, frozen_rate: Option<f64>, both: impl FnOnce() -> u64) -> f64 {
     let rate = scheme.rate_at(active);

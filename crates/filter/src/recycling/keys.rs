@@ -14,17 +14,17 @@ use core::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Seen {
-    /// No phase contained the item: the filter certainly did not remember it.
+    /// No phase contained the item, so the filter certainly did not remember it.
     New,
-    /// Only the frozen phase contained the item: it is a repeat or a false positive. The item was
-    /// then inserted into the active phase.
+    /// Only the frozen phase contained the item, so the item is a repeat or a false positive. The
+    /// item was then inserted into the active phase.
     Frozen,
-    /// The active phase contained the item: it is a repeat or a false positive.
+    /// The active phase contained the item, so the item is a repeat or a false positive.
     Active,
 }
 
 impl Seen {
-    /// Returns true if the item was new: the filter did not remember it.
+    /// Returns true if the item was new, that is, if the filter did not remember it.
     #[inline]
     #[must_use]
     pub fn is_new(self) -> bool {
@@ -33,8 +33,8 @@ impl Seen {
 }
 
 impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
-    /// Checks whether an item is new (not remembered), and remembers it. If this makes the active
-    /// phase too full, the filter recycles.
+    /// Checks whether an item is new (not remembered), and then inserts it. If the insertion makes
+    /// the active phase too full, the filter recycles.
     ///
     /// The method hashes the key once and takes at most k probes per phase, where k is
     /// [`probes`](Self::probes). A recycle takes time linear in the number of bits.
@@ -43,8 +43,8 @@ impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
         self.check_and_insert_hash(self.hash(key))
     }
 
-    /// Calls [`advance`](Self::advance) with `now`, the time of the caller's clock, and then
-    /// [`check_and_insert`](Self::check_and_insert) with the key.
+    /// Calls [`advance`](Self::advance) with `now`, which is the time of the caller's clock. Then
+    /// calls [`check_and_insert`](Self::check_and_insert) with the key.
     #[inline]
     pub fn check_and_insert_at<Q: Key + ?Sized>(&mut self, key: &Q, now: Duration) -> Seen {
         self.advance(now);
@@ -74,10 +74,10 @@ impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
         seen
     }
 
-    /// Returns true if inserting this key would make the filter recycle because
-    /// [`sigma`](super::Policy::sigma) is exceeded. Use this method in programs that must stop
-    /// before the filter forgets anything. The method does not predict recycles that are caused by
-    /// the number of insertions or by age.
+    /// Returns true if inserting this key would exceed the recycle threshold,
+    /// [`sigma`](super::Policy::sigma), and therefore make the filter recycle. Use this method in
+    /// programs that must stop before the filter forgets anything. The method does not predict
+    /// recycles that are caused by the number of insertions or by the age of the phase.
     ///
     /// ```
     /// use truebloom::recycling::RecyclingFilter;
@@ -109,7 +109,7 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
     /// offered after the most recent recycle. With two phases, the answer is always true for an
     /// item that was offered after the second most recent recycle. With
     /// [`Trigger::Excluded`](super::Trigger::Excluded), an item that ends a phase is an exception:
-    /// it may be forgotten at once.
+    /// it can be forgotten at once.
     ///
     /// For a key that was never offered, the probability of a true answer is [`fpr`](Self::fpr).
     #[inline]

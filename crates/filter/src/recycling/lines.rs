@@ -1,4 +1,5 @@
-//! The memory of a blocked recycling filter, which has one phase; each key uses one cache line.
+//! The memory of a blocked recycling filter. The filter has one phase, and each key uses one cache
+//! line.
 
 use super::Policy;
 use super::memory::{Entered, Layout, Memory, Phased, Recorded};
@@ -17,15 +18,16 @@ use alloc::string::ToString;
 use truebloom_math::recycling::{BlockedDesign, Weights};
 use truebloom_math::{Law, MAX_BLOCKED_PROBES};
 
-/// The blocked layout: all probes of a key are in one block of 512 bits, a cache line, as in a
-/// [`BlockedBloomFilter`](crate::BlockedBloomFilter). Each key takes a single memory access. At the
-/// same rate, the filter needs a few more bits than a filter with the standard scheme.
+/// The blocked layout: all probes of a key are in one cache line, which is a block of 512 bits, as
+/// in a [`BlockedBloomFilter`](crate::BlockedBloomFilter). Offering or looking up a key takes a
+/// single memory access. At the same rate, the filter needs a few more bits than a filter with the
+/// standard scheme.
 ///
 /// The number of set bits does not determine the rate of such a filter, because some lines get more
 /// items than others. A line with `ones` set bits has the rate `(ones / 512)^probes`, and the
 /// filter's rate is the mean over its lines. The filter updates this rate after every new item, in
-/// integer arithmetic that rounds up ([`Weights`]). It recycles as soon as the rate exceeds
-/// [`sigma`](Policy::sigma), which can be 1e-15 to 0.999.
+/// integer arithmetic that rounds up ([`Weights`]). The filter recycles as soon as the rate exceeds
+/// [`sigma`](Policy::sigma), which can be from 1e-15 to 0.999.
 ///
 /// A blocked recycling filter has one phase and at most 32 probes per key. Its policy cannot be
 /// [`retaining`](Policy::retaining). [`BlockedDesign`] computes the rates of blocked recycling
@@ -39,7 +41,7 @@ impl Layout for Blocked {
     type Scheme = InLines;
 }
 
-/// The lines, and the sum of their weights.
+/// The lines, and the sum of their weights, from which the filter's rate is computed.
 pub struct Lines<K: Backing = Owned> {
     scheme: InLines,
     /// The words of the lines, eight per line.
@@ -110,8 +112,8 @@ impl<K: Backing> Memory<K> for Lines<K> {
         "blocked"
     }
 
-    /// This method counts the bits in linear time, because insertions update only the sum of
-    /// weights.
+    /// This method counts the set bits, which takes linear time. Insertions update only the sum of
+    /// weights, and not the number of set bits.
     fn ones(&self) -> u64
     where
         K: Counted,

@@ -1,5 +1,5 @@
-//! The interface to a filter's memory. Other modules implement the rules that say when the filter
-//! forgets, and the statistics of the stream.
+//! The interface to a filter's memory. The rules that say when the filter forgets, and the
+//! statistics of the stream, are in other modules.
 
 use super::Policy;
 use super::account::Counts;
@@ -34,9 +34,9 @@ impl<S: FillScheme> Layout for S {
 
 /// The recycle threshold, which files store as an integer.
 pub trait Limit: Copy + PartialEq + Debug {
-    /// The threshold that files store as this integer.
+    /// Converts the integer that a file stores to the threshold.
     fn from_number(number: u64) -> Self;
-    /// The integer that files store for the threshold.
+    /// Converts the threshold to the integer that a file stores.
     fn number(self) -> u64;
 }
 
@@ -65,17 +65,18 @@ impl Limit for f64 {
 pub enum Entered {
     /// Nothing changed, because all bits of the item were already set in the active phase.
     Known,
-    /// The item entered the active phase; the frozen phase contained it.
+    /// The item entered the active phase. The frozen phase contained it.
     Refreshed,
-    /// The item entered the active phase; neither phase contained it.
+    /// The item entered the active phase. No phase contained it.
     New {
-        /// The probability with which a new item was reported as seen at this moment.
+        /// The filter's rate just before this insertion: the probability that a new item is
+        /// reported as seen.
         rate: f64,
     },
 }
 
-/// Phases of bits, each of which represents a set of keys. At any moment, it is known with what
-/// probability a key passes although it was never offered.
+/// The bits of one phase or two. Each phase represents a set of keys. The rate of the filter is
+/// known at any moment: the probability that a key passes although it was never offered.
 pub trait Memory<K: Backing>: Sized + PartialEq {
     /// The type of the recycle threshold.
     type Limit: Limit;
@@ -85,13 +86,14 @@ pub trait Memory<K: Backing>: Sized + PartialEq {
     /// The kinds of files that such a filter can have.
     const KINDS: &'static [FileKind];
 
-    /// Makes the scheme; returns an error if the scheme cannot have these bits and probes.
+    /// Makes the scheme. Returns an error if the scheme does not support this number of bits or
+    /// probes.
     fn scheme(bits: u64, probes: u32) -> Result<Self::Scheme, BuildError>;
 
-    /// Refuses a policy that cannot work.
+    /// Returns an error for a policy that this memory does not support.
     fn check(scheme: &Self::Scheme, policy: &Policy<Self::Limit>) -> Result<(), BuildError>;
 
-    /// Makes empty phases, for a policy that was checked.
+    /// Makes empty phases for a policy, which must have been [checked](Self::check).
     fn new(scheme: Self::Scheme, policy: &Policy<Self::Limit>, salt: Salt) -> Result<Self, BuildError>
     where
         K: Backing<Words = AlignedWords> + Counted;
@@ -115,14 +117,16 @@ pub trait Memory<K: Backing>: Sized + PartialEq {
     where
         K: Counted;
 
-    /// The probability that a key passes although it was never offered. The rate is computed from
-    /// values that insertions update, so no bits are counted here.
+    /// The filter's rate: the probability that a key passes although it was never offered. The rate
+    /// is computed from values that every insertion updates, so this method does not count the set
+    /// bits.
     fn rate(&self) -> f64
     where
         K: Counted;
 
-    /// The largest possible [`rate`](Self::rate) at the moment when an item is offered, if threads
-    /// have exceeded the limit of a phase by `overfill` bits. Rounding errors are not included.
+    /// The largest possible [`rate`](Self::rate) at the moment when an item is offered. `overfill`
+    /// is the number of bits by which threads have exceeded the limit of a phase. Rounding errors
+    /// are not included.
     fn worst_rate(&self, policy: &Policy<Self::Limit>, overfill: u64) -> f64;
 
     /// Whether the active phase is fuller than [`sigma`](Policy::sigma).
@@ -140,9 +144,8 @@ pub trait Memory<K: Backing>: Sized + PartialEq {
     where
         K: Writable;
 
-    /// Inserts items in groups as long as no item of a group can end the phase. If an item of a
-    /// group may end the phase, the items that were taken from `hashes` but not inserted are put
-    /// into `left`.
+    /// Inserts items in groups. Stops before the first group with an item that can end the phase.
+    /// In this case, the items that were taken from `hashes` but not inserted are put into `left`.
     fn enter_groups(
         &mut self,
         _hashes: &mut impl Iterator<Item = KeyHash>,
@@ -166,9 +169,10 @@ pub trait Memory<K: Backing>: Sized + PartialEq {
     /// Prefetches the memory of a key's bits.
     fn prefetch(&self, hash: KeyHash);
 
-    /// The positions of the bits that this item would set, and that must be unset again if it ends
-    /// the phase. If `is_last` is true, the item is known to end the phase. The list is empty if
-    /// the item that ends a phase stays in it, or if this item cannot end the phase.
+    /// The positions of the bits that must be unset again if this item ends the phase. These are
+    /// the bits that the item would newly set. If `is_last` is true, the item is known to end the
+    /// phase. The list is empty if this item cannot end the phase, or if the policy keeps the bits
+    /// of an item that ends a phase.
     fn trigger_bits(&self, _hash: KeyHash, _policy: &Policy<Self::Limit>, _is_last: bool) -> Vec<u64>
     where
         K: Counted,
@@ -176,15 +180,16 @@ pub trait Memory<K: Backing>: Sized + PartialEq {
         Vec::new()
     }
 
-    /// Unsets the bits at [these](Self::trigger_bits) positions of the active phase.
+    /// Unsets the bits of the active phase at these positions, which
+    /// [`trigger_bits`](Self::trigger_bits) returned.
     fn remove(&mut self, _trigger_bits: &[u64])
     where
         K: Writable,
     {
     }
 
-    /// Freezes the active phase if there are two phases, and starts an empty active phase with this
-    /// salt.
+    /// Starts an empty active phase with this salt. If there are two phases, first freezes the
+    /// present active phase.
     fn turn(&mut self, salt: Salt)
     where
         K: Writable;
@@ -214,7 +219,7 @@ pub trait Memory<K: Backing>: Sized + PartialEq {
     where
         K: Counted;
 
-    /// Makes the phases of a file without reading them; `words` has the same order as in
+    /// Makes the phases of a file without reading their bits. `words` has the same order as in
     /// [`from_words`](Self::from_words).
     fn unread(scheme: Self::Scheme, words: Phased<K::Words>, policy: &Policy<Self::Limit>, recorded: Recorded) -> Self
     where

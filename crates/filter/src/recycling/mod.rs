@@ -1,12 +1,13 @@
-//! Filters that forget, for endless streams, in fixed memory, with a proven rate.
+//! Filters that forget old items, so that they can process endless streams in fixed memory with a
+//! proven rate.
 //!
-//! A [`RecyclingFilter`] *recycles* when more bits are set than a threshold allows: it forgets old
+//! A [`RecyclingFilter`] *recycles* when the number of set bits exceeds a threshold: it forgets old
 //! items and starts a new *cycle*. Its false-positive rate therefore never exceeds a known limit,
 //! however long the stream is. An item is *new* if the filter does not remember it, even if it was
-//! offered before and forgotten. With two [phases](Phases), the filter also remembers the previous
-//! cycle. [`BlockedRecyclingFilter`] uses one cache line per key. [`AtomicRecyclingFilter`] can be
-//! shared by threads. [`truebloom_math::recycling`] computes the average rate of a filter, and its
-//! average number of items per cycle.
+//! offered before and forgotten. With two [phases](Phases), the filter also remembers the items of
+//! the previous cycle. [`BlockedRecyclingFilter`] uses one cache line per key.
+//! [`AtomicRecyclingFilter`] can be shared by threads. [`truebloom_math::recycling`] computes the
+//! average rate of a filter, and its average number of items per cycle.
 //!
 //! ```
 //! use truebloom::recycling::{Policy, RecyclingFilter, Seen};
@@ -58,8 +59,8 @@ use recycle::Clock;
 use truebloom_math::recycling::{Design, Mode, min_bits};
 use truebloom_math::{Error, Rate};
 
-/// A filter that is emptied when its fill reaches a threshold, so that it can process an endless
-/// stream.
+/// A filter that forgets old items when its fill exceeds a threshold, so that it can process an
+/// endless stream.
 ///
 /// [`check_and_insert`](Self::check_and_insert) reports whether an item is new (not remembered),
 /// and then remembers it. The rate at which new items are wrongly reported as seen rises during
@@ -71,7 +72,7 @@ use truebloom_math::{Error, Rate};
 ///   recycle.
 /// * With two phases, the filter remembers all items that were offered after the second most recent
 ///   recycle. If an item was offered several times, its latest offer counts. With
-///   [`Trigger::Excluded`], an item that ends a phase is an exception: it may be forgotten at once.
+///   [`Trigger::Excluded`], an item that ends a phase is an exception: it can be forgotten at once.
 ///
 /// With an [`age`](Policy::age) of T and two phases, an item is remembered for at least T and less
 /// than 2T on the caller's clock. If the filter recycles earlier for another reason, this time is
@@ -83,9 +84,9 @@ use truebloom_math::{Error, Rate};
 /// # Sizes
 /// [`for_items`](RecyclingFilter::for_items) makes a filter with one phase. For two phases, find a
 /// [`Design`] with a function of [`truebloom_math::recycling`], and turn it into a policy with
-/// [`Policy::from`]. If at most a million distinct keys come in an hour, the filter in this example
-/// remembers the keys of the last hour. The filter reports a new key as seen with a probability of
-/// at most 0.1%, whatever keys came before:
+/// [`Policy::from`]. If at most a million distinct keys are offered in an hour, the filter in this
+/// example remembers the keys of the last hour. The filter reports a new key as seen with a
+/// probability of at most 0.1%, whatever keys were offered before:
 ///
 /// ```
 /// use std::time::Duration;
@@ -103,22 +104,22 @@ use truebloom_math::{Error, Rate};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// If more than a million new keys come in an hour, the filter forgets keys earlier, but its rate
-/// is still at most 0.1%.
+/// If more than a million new keys are offered in an hour, the filter forgets some keys before an
+/// hour has passed. Its rate is still at most 0.1%.
 ///
 /// # Files
 /// To open a file, write `<RecyclingFilter>::open(path)` with angle brackets, or annotate the
 /// variable with its type. Otherwise, the compiler cannot infer the scheme `S`.
 ///
 /// # Which answers are wrong
-/// When a new item is offered, the bits that are set at this moment determine the probability that
-/// the item is wrongly reported as seen. A wrongly reported item is also reported as seen at every
-/// later offer, until the filter forgets it. [`wrong_drops`](Self::wrong_drops) estimates the
-/// number of wrongly reported items so far, and gives an upper bound on it.
+/// The probability that a new item is wrongly reported as seen depends on the bits that are set
+/// when the item is offered. A wrongly reported item is also reported as seen at every later offer,
+/// until the filter forgets it. [`wrong_drops`](Self::wrong_drops) estimates the number of wrongly
+/// reported items so far, and gives an upper bound on it.
 ///
 /// `S` is the [scheme](crate::scheme). It is [`Standard`] by default. With
-/// [`Classic`](crate::scheme::Classic), the probes of a key are distinct. With [`Blocked`], they
-/// are in one cache line ([`BlockedRecyclingFilter`]). `H` is the hasher, as for
+/// [`Classic`](crate::scheme::Classic), the positions of a key are distinct. With [`Blocked`], the
+/// positions of a key are in one cache line ([`BlockedRecyclingFilter`]). `H` is the hasher, as for
 /// [`BloomFilter`](crate::BloomFilter).
 ///
 /// `K` says where the bits are stored, as for [`FilterOf`](crate::FilterOf).
@@ -146,10 +147,10 @@ impl RecyclingFilter {
 }
 
 impl RecyclingFilter {
-    /// A filter in which a cycle has at least `items` new items on average. The average rate at
-    /// which the filter wrongly reports new items as seen is at most `rate`. The filter has one
-    /// phase and a random seed. [`min_bits`] computes its size. The section [Sizes](Self#sizes)
-    /// shows how to choose the size of a filter with two phases.
+    /// A filter with one phase and a random seed. A cycle of the filter has at least `items` new
+    /// items on average. The average rate at which the filter wrongly reports new items as seen is
+    /// at most `rate`. [`min_bits`] computes its size. The section [Sizes](Self#sizes) shows how to
+    /// choose the size of a filter with two phases.
     ///
     /// The average rate is a long-run average. It is proven for every stream that is chosen without
     /// knowing the seed. For an individual new item, the rate may be several times the average, but
@@ -174,8 +175,8 @@ impl RecyclingFilter {
         RecyclingFilter::for_items_with_hasher(items, rate, PortableHasher::random()?)
     }
 
-    /// Like [`for_items`](Self::for_items), with a custom hasher: one with a known seed, or one for
-    /// untrusted keys.
+    /// Like [`for_items`](Self::for_items), with a hasher that you choose, such as one with a known
+    /// seed or one for untrusted keys.
     ///
     /// # Errors
     /// Returns the same errors as `for_items`, but needs no random numbers.
@@ -197,10 +198,10 @@ impl RecyclingFilter {
 }
 
 impl<H: KeyHasher, S: FillScheme, K: Backing> RecyclingFilter<H, S, K> {
-    /// The design of this filter, from which long-run rates can be computed. The design does not
-    /// include the limits on the number of insertions and on age. Returns `None` for a filter with
-    /// two phases and a [`retaining`](Policy::retaining) policy, because the rates of such filters
-    /// are not known.
+    /// The design of this filter, from which its long-run rates can be computed. The design does
+    /// not include the policy's limits on the number of insertions and on the age of a phase.
+    /// Returns `None` for a filter with two phases and a [`retaining`](Policy::retaining) policy,
+    /// because no way to compute the rates of such filters is known.
     pub fn design(&self) -> Option<Design> {
         let Policy { phases, sigma, retaining, seeds, .. } = self.policy;
         let colliding = S::new(self.bits(), self.probes()).ok()?.id() != SchemeId::Classic;
@@ -209,8 +210,8 @@ impl<H: KeyHasher, S: FillScheme, K: Backing> RecyclingFilter<H, S, K> {
 }
 
 impl<H: KeyHasher, S: Layout> RecyclingFilter<H, S> {
-    /// Like [`new`](RecyclingFilter::new), with a custom hasher. The compiler cannot infer the
-    /// scheme, so give the type of the variable:
+    /// Like [`new`](RecyclingFilter::new), with a hasher that you choose. The compiler cannot infer
+    /// the scheme, so give the type of the variable:
     ///
     /// ```
     /// use truebloom::recycling::{Policy, RecyclingFilter};
@@ -242,7 +243,7 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
         self.memory.probes()
     }
 
-    /// The policy, which says when the filter forgets, and what it keeps then.
+    /// The policy, which says when the filter recycles, and what it still remembers afterwards.
     pub fn policy(&self) -> &Policy<S::Limit> {
         &self.policy
     }
@@ -295,7 +296,7 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
 impl<H: KeyHasher, S: Layout, K: Counted> RecyclingFilter<H, S, K> {
     /// The number of set bits in the active phase, which is at most [`sigma`](Policy::sigma). In a
     /// [`Blocked`] filter, `sigma` is a rate, and does not limit this number directly. For such a
-    /// filter, the method counts the bits, in time linear in their number.
+    /// filter, the method counts the set bits, which takes time linear in the number of bits.
     pub fn ones(&self) -> u64 {
         self.memory.ones()
     }
@@ -325,7 +326,7 @@ impl<H: KeyHasher + PartialEq, S: Layout, K: Backing> PartialEq for RecyclingFil
 /// A read-only recycling filter over the bytes of `B`.
 pub type RecyclingView<B, S = Standard> = RecyclingFilter<PortableHasher, S, View<B>>;
 
-/// A recycling filter that touches one cache line per key: see [`Blocked`].
+/// A recycling filter that accesses one cache line per key: see [`Blocked`].
 ///
 /// ```
 /// use truebloom::recycling::{BlockedRecyclingFilter, Policy};

@@ -1,4 +1,4 @@
-//! The rules that say when a filter forgets, and what it keeps then.
+//! The rules that say when a filter recycles, and what it still remembers afterwards.
 
 use crate::error::{BuildError, Expected};
 use crate::scheme::FillScheme;
@@ -7,11 +7,11 @@ use truebloom_math::recycling::{BlockedDesign, Design, Mode};
 pub use truebloom_math::recycling::{Phases, Seeds, Trigger};
 use truebloom_math::{Rate, try_bisect};
 
-/// Says when a recycling filter forgets, and what it keeps then.
+/// Says when a recycling filter recycles, and what it still remembers afterwards.
 ///
-/// Every policy makes the filter recycle when its fill exceeds [`sigma`](Self::sigma). This limit
-/// on the fill limits the filter's rate. In addition, a policy can make the filter recycle after a
-/// number of insertions, or after a period of time.
+/// Every policy makes the filter recycle when its fill exceeds [`sigma`](Self::sigma). The limit on
+/// the fill also limits the filter's rate. In addition, a policy can make the filter recycle after
+/// a number of insertions, or after a period of time.
 ///
 /// ```
 /// use std::time::Duration;
@@ -25,30 +25,30 @@ pub struct Policy<L = u64> {
     /// The number of phases. With two phases, this field also says whether the item that ends a
     /// phase (the *trigger*) stays in that phase.
     pub phases: Phases,
-    /// The recycle threshold: the filter recycles as soon as *more* bits than this are set in the
-    /// active phase. The threshold must be at most `bits - 1`. With [`Trigger::Included`], it must
-    /// be at most `bits - 1 - probes`, because the trigger sets up to `probes` more bits and a
-    /// frozen phase must never be full.
+    /// The recycle threshold: the filter recycles as soon as *more* than `sigma` bits are set in
+    /// the active phase. The threshold must be at most `bits - 1`. With [`Trigger::Included`], it
+    /// must be at most `bits - 1 - probes`. The reason is that the trigger sets up to `probes` more
+    /// bits, and a frozen phase must never have all its bits set.
     ///
-    /// For [`Blocked`](super::Blocked), the threshold is a false-positive rate: the filter recycles
-    /// as soon as its present rate exceeds the threshold.
+    /// In a [`Blocked`](super::Blocked) filter, the threshold is a false-positive rate: the filter
+    /// recycles as soon as its present rate exceeds the threshold.
     pub sigma: L,
     /// The filter recycles as soon as this number of items have entered the active phase, even if
-    /// [`sigma`](Self::sigma) is not exceeded. The number must be at least 1, or at least 2 if
-    /// [`retaining`](Self::retaining) is true. Recycling after a number of insertions changes the
-    /// average rate of a filter, but does not raise its worst rate.
+    /// [`sigma`](Self::sigma) is not exceeded. The number must be at least 1. If
+    /// [`retaining`](Self::retaining) is true, it must be at least 2. This limit changes the
+    /// average rate of the filter, but does not raise its highest possible rate.
     pub insertions: Option<u64>,
-    /// The filter recycles when the active phase has this age, even if [`sigma`](Self::sigma) is
-    /// not exceeded. The caller passes the time to
+    /// The filter recycles when the active phase reaches this age, even if [`sigma`](Self::sigma)
+    /// is not exceeded. The caller passes the time to
     /// [`RecyclingFilter::advance`](super::RecyclingFilter::advance) or
     /// [`check_and_insert_at`](super::RecyclingFilter::check_and_insert_at).
     pub age: Option<Duration>,
     /// Whether the item that triggers a recycle is also inserted into the next phase, as its first
     /// item. If this field is true, [`sigma`](Self::sigma) must be at least the number of probes.
     pub retaining: bool,
-    /// Whether all phases use the hasher's seed ([`Seeds::Kept`]) or each phase has its own seed
-    /// ([`Seeds::Renewed`]). The seed of a phase is derived from the hasher's seed and the number
-    /// of recycles before the phase.
+    /// Whether all phases use the hasher's seed ([`Seeds::Kept`]), or each phase has its own seed
+    /// ([`Seeds::Renewed`]). In the second case, the seed of a phase is derived from the hasher's
+    /// seed and the number of recycles before the phase.
     pub seeds: Seeds,
 }
 
@@ -60,7 +60,7 @@ impl<L> Policy<L> {
     }
 
     /// A policy with two phases and [`Seeds::Renewed`]. The active phase is frozen when its fill
-    /// exceeds `sigma`. The item that caused this stays in the frozen phase
+    /// exceeds `sigma`. The item that triggers this stays in the frozen phase
     /// ([`Trigger::Included`]).
     pub fn two_phases(sigma: L) -> Policy<L> {
         Policy { phases: Phases::Two(Trigger::Included), ..Policy::one_phase(sigma) }
@@ -107,8 +107,8 @@ impl From<BlockedDesign> for Policy<f64> {
 }
 
 impl Policy<f64> {
-    /// Returns an error for policies that blocked filters do not support, because the rates of such
-    /// filters are not known. The threshold is checked elsewhere.
+    /// Returns an error for policies that blocked filters do not support. With these policies, the
+    /// rates of blocked filters are not known. The threshold is checked elsewhere.
     pub(super) fn check_blocked(&self) -> Result<(), BuildError> {
         if self.phases != Phases::One {
             return Err(BuildError::NotBlocked { what: "two phases" });
@@ -153,14 +153,14 @@ fn within(field: &'static str, found: u64, lowest: u64, highest: u64, why: &'sta
     if fits { Ok(()) } else { Err(BuildError::Policy { field, found, expected: Expected::Within(lowest, highest), why }) }
 }
 
-/// The duration in nanoseconds, saturating after 584 years.
+/// The duration in nanoseconds. Durations of more than about 584 years saturate.
 pub(crate) fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// The largest [`sigma`](Policy::sigma) with which the rate of the active phase is proven to be at
-/// most `rate`. With two phases, the rate of the filter can be higher, because the frozen phase
-/// adds to it. The time is logarithmic in the number of bits.
+/// The largest [`sigma`](Policy::sigma) for which the rate of the active phase is proven to be at
+/// most `rate`. If the filter has two phases, its rate can be higher than `rate`, because the
+/// frozen phase adds to it. The time is logarithmic in the number of bits.
 ///
 /// # Errors
 /// Returns an error if computing the rate of a phase would take too long.

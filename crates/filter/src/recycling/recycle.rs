@@ -8,20 +8,20 @@ use crate::backing::Writable;
 use crate::hash::{KeyHash, KeyHasher};
 use core::time::Duration;
 
-/// A time of the caller's clock, in nanoseconds.
+/// Times of the caller's clock, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Clock {
     pub(super) now: u64,
     /// When the active phase began.
     pub(super) start: u64,
-    /// Whether a time has been given; until then, `start` has no meaning.
+    /// Whether the caller has passed a time. Until then, `start` has no meaning.
     pub(super) runs: bool,
 }
 
 impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
-    /// Sets the time, and recycles if the active phase has then reached the
-    /// [`age`](super::Policy::age) of the policy. If it has reached at least twice this age, the
-    /// filter recycles twice. It then forgets all items.
+    /// Sets the time. If the active phase has then reached the [`age`](super::Policy::age) of the
+    /// policy, the filter recycles. If the phase has reached twice this age or more, the filter
+    /// recycles twice, and therefore forgets all items.
     ///
     /// The caller's clock can count from any fixed moment (for example, the Unix epoch). This
     /// moment must stay the same when a filter is saved and opened again. If the clock goes back,
@@ -37,8 +37,8 @@ impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
         let Some(age) = self.policy.age_nanoseconds() else { return };
         let overdue = (self.clock.now - self.clock.start) / age;
         if overdue > 0 {
-            // The phase begins at the time when it would have begun if every recycle had been on
-            // time.
+            // The new phase begins at the time at which it would have begun if every recycle had
+            // been on time.
             let start = self.clock.start + overdue * age;
             (0..overdue.min(2)).for_each(|_| self.turn());
             self.clock.start = start;
@@ -46,9 +46,9 @@ impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
     }
 
     /// Sets the filter's clock back to `now`. The beginning of the active phase moves back by the
-    /// same amount, so the age of the phase does not change. Use this if the filter was saved with
-    /// the clock of another machine, or with a wrong clock. Nothing happens if the filter's clock
-    /// is not ahead of `now`.
+    /// same amount, so the age of the phase does not change. Use this method if the filter was
+    /// saved with the clock of another machine, or with a wrong clock. Nothing happens if the
+    /// filter's clock is not ahead of `now`.
     pub fn set_back(&mut self, now: Duration) {
         let (now, age) = (nanoseconds(now), self.clock.now - self.clock.start);
         if self.clock.runs && self.clock.now > now {
@@ -85,7 +85,8 @@ impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
     }
 
     /// Recycles because of an item that has entered the active phase. `trigger_bits` are the
-    /// positions of the bits that this item set and that must be unset again.
+    /// positions of those bits that this item has set, if they must be unset again. Otherwise, the
+    /// list is empty.
     #[cold]
     pub(super) fn recycle_after(&mut self, trigger: KeyHash, trigger_bits: &[u64]) {
         let by_fill = self.memory.is_over_limit(&self.policy);

@@ -65,7 +65,7 @@ impl<S: Layout> Header<S> {
         self.policy.phases != Phases::One
     }
 
-    /// Makes the filter from all its words, after checking that the words agree with the header and
+    /// Makes the filter from all its words. First checks that the words agree with the header and
     /// with each other.
     fn counted<K: Counted>(self, label: Label, words: Phased<K::Words>) -> Result<RecyclingFilter<PortableHasher, S, K>, FormatError> {
         let recorded = self.recorded();
@@ -168,8 +168,8 @@ impl<S: Layout, B: AsRef<[u8]> + Send + Sync> RecyclingFilter<PortableHasher, S,
         Header::<S> { hasher, scheme, policy, clock, counts, flags: label.flag() }.counted(label, words)
     }
 
-    /// The number of bytes of the filter's file. Other data may follow the file in the viewed
-    /// bytes.
+    /// The size of the filter's file in bytes. The viewed bytes can be longer, because other data
+    /// may follow the file.
     pub fn encoded_bytes(&self) -> u64 {
         HEADER_BYTES as u64 + 8 * (self.memory.word_count() + self.label.word_count())
     }
@@ -208,8 +208,9 @@ fn read_policy<L: Limit>(fields: &Fields, kind: FileKind) -> Result<(Policy<L>, 
     Ok((policy, Clock { now, start, runs }))
 }
 
-/// Reads the number of bits by which threads have exceeded the limit, if they have shared the
-/// filter. In files of kind 8, this field has another meaning, and the flag is an error.
+/// Reads the number of bits by which threads have exceeded the limit. Returns `None` if threads
+/// have not shared the filter. In files of kind 8, this field has another meaning, and the flag for
+/// shared filters is an error.
 fn read_overfill(fields: &Fields, kind: FileKind) -> Result<Option<u64>, FormatError> {
     if fields.flags(u32::MAX)? & SHARED != 0 {
         return fields.u64_within("overfill", parameter::OVERFILL, 0, fields.u64(at::BITS)).map(Some);

@@ -21,7 +21,7 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
         self.scheme.probes()
     }
 
-    /// The policy, which says when the filter forgets, and what it keeps then.
+    /// The policy, which says when the filter recycles, and what it still remembers afterwards.
     pub fn policy(&self) -> &Policy {
         &self.policy
     }
@@ -53,8 +53,8 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
     }
 
     /// The counts so far. [`offered`](Stats::offered) counts only items that set a bit. Repeats are
-    /// not counted, because all threads would have to update the same counter and wait for each
-    /// other.
+    /// not counted, because all threads would then have to update the same counter for every offer,
+    /// and wait for each other.
     pub fn stats(&self) -> Stats {
         let state = self.state();
         state.active.counted(state.counts).stats()

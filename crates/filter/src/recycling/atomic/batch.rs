@@ -11,7 +11,7 @@ use crate::sync::RwLockReadGuard;
 impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
     /// Calls [`check_and_insert`](Self::check_and_insert) for each key in order, and returns which
     /// items were [new](super::Seen::is_new). In filters larger than the caches, this method is
-    /// faster than such calls, because it prefetches the bits of later keys.
+    /// faster than one call per key, because it prefetches the bits of later keys.
     ///
     /// ```
     /// use truebloom::recycling::AtomicRecyclingFilter;
@@ -41,8 +41,8 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
     }
 
     /// Offers keys batch after batch. The phases are locked once per batch, and not once per key. A
-    /// thread that has filled the active phase releases the lock at once, so no thread sets more
-    /// bits beyond the limit than it sets with single keys.
+    /// thread that has filled the active phase releases the lock at once. Batches therefore exceed
+    /// the limit by no more bits than single keys do.
     fn offers(&self, next: impl FnMut(&mut Hashes)) -> Answers {
         bulk::answers(next, |batch| {
             let ask = |state: &Option<RwLockReadGuard<'_, State>>, hash| state.iter().for_each(|state| self.ask(state, hash, usize::MAX));
@@ -65,8 +65,8 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
         })
     }
 
-    /// Prefetches the first bits of a key: this many in the active phase, and a few in the frozen
-    /// one.
+    /// Prefetches the bits at a key's first positions: `in_active` of them in the active phase, and
+    /// a few in the frozen phase.
     fn ask(&self, state: &State, hash: KeyHash, in_active: usize) {
         state.active.ask(&self.scheme, hash, in_active);
         state.frozen.iter().for_each(|frozen| frozen.ask(&self.scheme, hash, ASKED_AHEAD));

@@ -19,22 +19,22 @@ use std::sync::PoisonError;
 impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
     /// A copy of the filter's present state. You can save or inspect the copy while threads go on
     /// offering items. The time is linear in the number of bits. During the copy, other threads can
-    /// offer and query items. If a recycle becomes due during the copy, it waits until the copy is
-    /// complete. Other calls then wait until the recycle is complete.
+    /// offer and query items. There is one exception: if a recycle becomes due during the copy, it
+    /// waits until the copy is complete, and other calls wait until the recycle is complete.
     ///
     /// # What it remembers
-    /// * The snapshot has every item that was offered before it was made, unless a recycle has
-    ///   forgotten the item. If another thread offered the item, that thread must first synchronize
-    ///   with this thread, for example by a join, a channel or a lock.
-    /// * If an item is being offered during the copy, the copy may have all, some or none of the
-    ///   item's bits. If such an item is later offered to the copy, the answer may be "new".
-    /// * If the active phase is full, but its recycle has not started, the snapshot has the state
-    ///   after this recycle. With one phase, such a snapshot is empty. With two phases, it
-    ///   remembers the items of the full phase.
+    /// * The snapshot remembers every item that this thread has offered, unless a recycle has
+    ///   forgotten the item. The same holds for items of another thread, if that thread has
+    ///   synchronized with this one after the offer (by a join, a channel or a lock).
+    /// * If an item is offered during the copy, the snapshot can have all, some or none of the
+    ///   item's bits. If this item is later offered to the snapshot, it can be reported as new.
+    /// * If the active phase is full, but the recycle has not started, the snapshot has the state
+    ///   that the filter will have after this recycle. With one phase, such a snapshot is empty.
+    ///   With two phases, it remembers the items of the full phase.
     ///
-    /// The snapshot behaves like any other [`RecyclingFilter`], with two exceptions.
-    /// [`Stats::offered`] does not include offers to the shared filter that set no bit. There is no
-    /// bound on [wrong drops](RecyclingFilter::wrong_drops).
+    /// The snapshot behaves like any other [`RecyclingFilter`], with two exceptions. First,
+    /// [`Stats::offered`] does not include offers to the shared filter that set no bit. Second,
+    /// there is no bound on [wrong drops](RecyclingFilter::wrong_drops).
     ///
     /// # Errors
     /// Returns an error if the memory cannot be allocated.
@@ -76,8 +76,9 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
 impl<H: KeyHasher, S: FillScheme> TryFrom<RecyclingFilter<H, S>> for AtomicRecyclingFilter<H, S> {
     type Error = BuildError;
 
-    /// Turns the filter into a filter for many threads. Returns an error if threads cannot share
-    /// the policy. [`with_hasher`](AtomicRecyclingFilter::with_hasher) refuses the same policies.
+    /// Turns the filter into a filter that many threads can share. Returns an error if its policy
+    /// does not allow this. The same policies are errors in
+    /// [`with_hasher`](AtomicRecyclingFilter::with_hasher).
     fn try_from(filter: RecyclingFilter<H, S>) -> Result<AtomicRecyclingFilter<H, S>, BuildError> {
         let RecyclingFilter { hasher, policy, memory, clock, counts, label } = filter;
         check_shared(&policy)?;
@@ -92,8 +93,8 @@ impl<H: KeyHasher, S: FillScheme> TryFrom<RecyclingFilter<H, S>> for AtomicRecyc
 }
 
 /// Turns a filter that threads have shared into a filter for one thread. The counts of a shared
-/// filter may not agree exactly with its bits, because an item sets its bits before it is counted,
-/// and other threads may see both changes in any order. So the counts are adjusted.
+/// filter can disagree slightly with its bits, because an item sets its bits before it is counted,
+/// and other threads can see these changes in any order. This function corrects the counts.
 fn plain<H: KeyHasher, S: FillScheme>(mut filter: RecyclingFilter<H, S>) -> RecyclingFilter<H, S> {
     let (policy, memory, counts) = (filter.policy, &filter.memory, filter.counts);
     // Every item has set 1 to k bits.

@@ -25,24 +25,25 @@ use phase::Shared;
 use std::sync::PoisonError;
 use truebloom_math::Rate;
 
-/// A [`RecyclingFilter`] to which many threads offer items at the same time. The threads wait for
-/// each other only during a recycle.
+/// A [`RecyclingFilter`] to which many threads offer items at the same time. Threads wait for each
+/// other only during a recycle.
 ///
 /// # What holds
 /// * There are no false negatives. After [`check_and_insert`](Self::check_and_insert) has returned
 ///   for an item, every later call recognises this item until a recycle forgets it.
 /// * If several threads offer the same new item at the same time, *at least one* of them gets
-///   [`Seen::New`], unless the item is a false positive. More than one thread may get
-///   [`Seen::New`], because each of them may set some of the item's bits. If exactly one thread
+///   [`Seen::New`], unless the item is a false positive. More than one thread can get
+///   [`Seen::New`], because each of them can set some of the item's bits. If exactly one thread
 ///   must get [`Seen::New`], use a [`RecyclingFilter`] behind a lock.
 /// * When more than [`sigma`](Policy::sigma) bits are set, the filter recycles once, however many
-///   threads notice it. Before this recycle starts, every other thread may set up to k more bits,
-///   where k is the number of probes. At an offer, the active phase therefore has at most
-///   `sigma + k (threads - 1)` set bits. A frozen phase has at most `sigma + k threads` set bits.
-///   The item that triggers a recycle belongs to the phase that ends. If the policy is
+///   threads notice it. Before this recycle starts, every other thread can set up to k more bits,
+///   where k is the number of probes. When an item is offered, the active phase therefore has at
+///   most `sigma + k (threads - 1)` set bits. A frozen phase has at most `sigma + k threads` set
+///   bits.
+/// * The item that triggers a recycle belongs to the phase that ends. If the policy is
 ///   [retaining](Policy::retaining), this item also belongs to the next phase.
-/// * There is no bound on [wrong drops](RecyclingFilter::wrong_drops), because the number of set
-///   bits at an offer depends on the order in which the threads run.
+/// * There is no bound on the number of [wrong drops](RecyclingFilter::wrong_drops), because the
+///   number of set bits at each offer depends on the order in which the threads run.
 ///
 /// ```
 /// use truebloom::recycling::{AtomicRecyclingFilter, Policy};
@@ -58,9 +59,8 @@ use truebloom_math::Rate;
 /// ```
 ///
 /// # Saving
-/// [`snapshot`](Self::snapshot) returns a [`RecyclingFilter`] with the present state, which can be
-/// saved while the threads go on. To share a saved filter again, open it and convert it with
-/// [`TryFrom`].
+/// [`snapshot`](Self::snapshot) returns a copy, a [`RecyclingFilter`], which can be saved while the
+/// threads go on. To share a saved filter again, open it and convert it with [`TryFrom`].
 ///
 /// ```
 /// use truebloom::recycling::{AtomicRecyclingFilter, Policy, RecyclingFilter};
@@ -84,7 +84,8 @@ pub struct AtomicRecyclingFilter<H: KeyHasher = PortableHasher, S: FillScheme = 
 struct State {
     active: Shared,
     frozen: Option<Shared>,
-    /// The counts, without the items that threads have added to the active phase.
+    /// The counts, without the items that have entered the active phase since the filter was shared
+    /// or recycled.
     counts: Counts,
     clock: Clock,
 }
@@ -93,18 +94,21 @@ impl AtomicRecyclingFilter {
     /// Like [`RecyclingFilter::new`], for a filter that threads share.
     ///
     /// # Errors
-    /// Returns the errors of [`RecyclingFilter::new`], and an error if threads cannot share the
-    /// policy. Threads cannot share a policy with a maximum [`age`](Policy::age). Measure the time
-    /// yourself instead, and call [`recycle`](Self::recycle). Threads cannot share a policy with
-    /// [`Trigger::Excluded`] either. The filter would have to unset the bits of the item that
-    /// triggers a recycle, and cannot tell which bits other threads have set.
+    /// Returns the errors of [`RecyclingFilter::new`]. Also returns an error for two kinds of
+    /// policies, which threads cannot share:
+    ///
+    /// * a policy with a maximum [`age`](Policy::age): measure the time yourself instead, and call
+    ///   [`recycle`](Self::recycle)
+    /// * a policy with [`Trigger::Excluded`]: the filter would have to unset the bits of the item
+    ///   that triggers a recycle, but cannot know whether another thread has set the same bits
     #[cfg(feature = "random")]
     pub fn new(bits: u64, probes: u32, policy: Policy) -> Result<AtomicRecyclingFilter, BuildError> {
         AtomicRecyclingFilter::with_hasher(bits, probes, policy, PortableHasher::random()?)
     }
 
     /// Like [`RecyclingFilter::for_items`], for a filter that threads share. If threads exceed the
-    /// limit of the phase, as described [above](Self#what-holds), the rate is slightly higher.
+    /// recycle threshold, as described [above](Self#what-holds), the rate is slightly higher than
+    /// `rate`.
     ///
     /// ```
     /// use truebloom::recycling::AtomicRecyclingFilter;
@@ -123,8 +127,8 @@ impl AtomicRecyclingFilter {
         RecyclingFilter::for_items(items, rate)?.try_into()
     }
 
-    /// Like [`for_items`](Self::for_items), with a custom hasher: one with a known seed, or one for
-    /// untrusted keys.
+    /// Like [`for_items`](Self::for_items), with a hasher that you choose, such as one with a known
+    /// seed or one for untrusted keys.
     ///
     /// # Errors
     /// Returns the same errors as `for_items`, but needs no random numbers.
@@ -141,8 +145,8 @@ impl AtomicRecyclingFilter {
 }
 
 impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
-    /// Like [`new`](AtomicRecyclingFilter::new), with a custom hasher. The compiler cannot infer
-    /// the scheme, so name the type of the filter:
+    /// Like [`new`](AtomicRecyclingFilter::new), with a hasher that you choose. The compiler cannot
+    /// infer the scheme, so give the type of the variable:
     ///
     /// ```
     /// use truebloom::PortableHasher;
@@ -172,8 +176,8 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
         self.phases.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Checks whether the filter remembers an item, and then remembers the item. An item is new if
-    /// the filter did not remember it. If this makes the active phase too full, the filter
+    /// Checks whether the filter remembers an item, and then inserts the item. The item is new if
+    /// the filter did not remember it. If the insertion makes the active phase too full, the filter
     /// recycles.
     pub fn check_and_insert<K: Key + ?Sized>(&self, key: &K) -> Seen {
         self.check_and_insert_hash(self.hash(key))
@@ -181,8 +185,8 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
 
     /// Like [`check_and_insert`](Self::check_and_insert), for a key that is already hashed.
     pub fn check_and_insert_hash(&self, hash: KeyHash) -> Seen {
-        // The lock is released at the end of this statement, because a thread that holds it for
-        // reading must not wait for it.
+        // The read lock is released at the end of this statement. A thread that still held it would
+        // wait forever for the write lock of the recycle.
         let (seen, ended) = self.offer(&self.state(), hash);
         if let Some(cycle) = ended {
             self.recycle_once(cycle, Some(hash));
@@ -191,7 +195,7 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
     }
 
     /// Checks and inserts an item while the phases are locked. If the active phase is then full,
-    /// also returns the number of the cycle, which the caller must end.
+    /// also returns the number of the cycle. The caller must end this cycle.
     fn offer(&self, state: &State, hash: KeyHash) -> (Seen, Option<u64>) {
         let (newly_set, ones, items) = state.active.insert(&self.scheme, hash);
         if newly_set == 0 {
@@ -235,8 +239,8 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
         ones > self.policy.sigma || self.policy.insertions.is_some_and(|most| items >= most)
     }
 
-    /// Ends this cycle, unless another thread has already ended it, because a second recycle would
-    /// forget a phase that must be remembered.
+    /// Ends this cycle, unless another thread has already ended it. A second recycle would forget
+    /// items too early.
     fn recycle_once(&self, cycle: u64, trigger: Option<KeyHash>) {
         let mut state = self.phases.write().unwrap_or_else(PoisonError::into_inner);
         if state.counts.cycles != cycle {
@@ -253,8 +257,8 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
         active.clear(salt(&self.hasher, self.policy.seeds, counts.cycles));
         if let Some(trigger) = trigger.filter(|_| self.policy.retaining) {
             active.insert(&self.scheme, trigger);
-            // The retained item is one of this cycle's items, but was already counted as new in the
-            // previous cycle.
+            // The retained item counts as an item of this cycle. It was already counted as new in
+            // the previous cycle, so it is not counted as new again.
             active.items.store(0, Relaxed);
             counts.items = 1;
         }

@@ -8,14 +8,14 @@ use crate::scheme::{Scheme, Standard};
 use loom::sync::Arc;
 use loom::thread;
 
-/// A filter of 128 bits in two words, with two probes per key and a fixed seed, so that key 0 of
-/// the test has a bit in each word.
+/// A filter of 128 bits in two words, with two probes per key and a fixed seed. With this seed, key
+/// 0 of the test has a bit in each word.
 fn filter(policy: Policy) -> Arc<AtomicRecyclingFilter> {
     let policy = Policy { seeds: Seeds::Kept, ..policy };
     Arc::new(AtomicRecyclingFilter::with_hasher(128, 2, policy, PortableHasher::xxh3(Seed::from(1))).expect("small"))
 }
 
-/// Hashes whose keys share no bit; the first has its two bits in different words.
+/// Hashes that share no bit. The first hash has its two bits in different words.
 fn hashes() -> [KeyHash; 3] {
     let scheme = Standard::new(128, 2).expect("small");
     let positions = |hash: &KeyHash| scheme.positions(*hash).collect::<Vec<_>>();
@@ -67,7 +67,8 @@ fn an_overfilled_phase_is_recycled_once_and_stays_remembered() {
     });
 }
 
-/// The same with batches: a batch that has filled the phase releases its lock before it recycles.
+/// The same test with batches: a batch that has filled the phase releases its lock before it
+/// recycles.
 #[test]
 fn batches_that_overfill_a_phase_recycle_it_once() {
     let [first, second, third] = hashes();
@@ -83,7 +84,7 @@ fn batches_that_overfill_a_phase_recycle_it_once() {
 }
 
 /// A snapshot is taken while another thread fills and recycles the phase. The snapshot has every
-/// item that was offered before, and can be saved and opened.
+/// item that was offered before it was taken, and can be saved and opened.
 #[test]
 fn a_snapshot_has_what_was_offered_before_and_can_be_saved() {
     let [first, second, third] = hashes();

@@ -35,7 +35,7 @@ impl Shared {
         Shared { bits: AtomicBits::of(words), ones: AtomicU64::new(ones), items: AtomicU64::new(0), refreshed: AtomicU64::new(0), salt }
     }
 
-    /// The counts, including those of this phase.
+    /// The counts `before` this phase, plus those of this phase.
     pub(super) fn counted(&self, before: Counts) -> Counts {
         let entered = self.items.load(Relaxed);
         let refreshed = self.refreshed.load(Relaxed).min(entered);
@@ -48,11 +48,12 @@ impl Shared {
         }
     }
 
-    /// Sets the bits of a key; returns how many bits this call set, and the numbers of set bits and
-    /// items afterwards.
+    /// Sets the bits of a key. Returns three numbers: how many bits this call set, and how many
+    /// bits and items the phase has afterwards.
     ///
     /// Relaxed ordering is enough. Each decision depends on a single atomic number, and all threads
-    /// see the changes of one such number in the same order. Phases are swapped under a lock.
+    /// see the changes of a single atomic number in the same order. Phases are swapped under a
+    /// lock.
     pub(super) fn insert(&self, scheme: &impl Scheme, hash: KeyHash) -> (u64, u64, u64) {
         let newly_set = u64::from(self.bits.insert(scheme, self.salt.apply(hash)));
         if newly_set == 0 {

@@ -58,8 +58,8 @@ fn alone_batches_are_as_single_keys() {
     }
 }
 
-/// Threads that offer batches remember all keys of two phases, and each phase exceeds its limit by
-/// at most the bits of one key for each other thread.
+/// If threads offer batches, the filter remembers all keys of two phases. Each phase exceeds its
+/// limit by at most the bits of one key for each other thread.
 #[test]
 fn threads_that_offer_batches_exceed_the_limit_no_more_than_with_single_keys() {
     let (threads, probes, policy) = (4, 4, Policy::two_phases(400));
@@ -86,7 +86,8 @@ fn a_shared_filter_for_items_has_the_size_of_the_plain_one() {
     assert!(AtomicRecyclingFilter::for_items(0, 0.001).is_err());
 }
 
-/// At very low rates, the present rate is that of equal hashes, in both phases.
+/// If the rate from the set bits is very low, the present rate is the probability of equal hashes,
+/// in both phases.
 #[test]
 fn the_present_rate_includes_equal_hashes() {
     for policy in [Policy::one_phase(900), Policy { insertions: Some(2), ..Policy::two_phases(900) }] {
@@ -112,8 +113,8 @@ fn policies() -> [Policy; 4] {
 }
 
 /// A shared filter that is saved to a file in the middle of a cycle, opened and shared again
-/// continues in the same state. The result reports no values that depend on the history of its
-/// items.
+/// continues in the same state. The shared filter then reports no values that depend on the history
+/// of its items.
 #[test]
 fn a_snapshot_that_is_saved_and_shared_again_goes_on() {
     for policy in policies() {
@@ -137,15 +138,15 @@ fn a_snapshot_that_is_saved_and_shared_again_goes_on() {
 }
 
 /// Snapshots are taken of small filters that recycle often while threads offer items. A snapshot
-/// has every item that was known to be offered. A snapshot can be saved and opened, even if a phase
-/// is overfilled.
+/// has every item whose offer was complete before. It can be saved and opened, even if a phase is
+/// overfilled.
 #[test]
 fn snapshots_while_threads_offer_have_what_was_offered_before() {
     for policy in policies() {
         let hasher = PortableHasher::xxh3(Seed::from(4));
         let shared: AtomicRecyclingFilter = AtomicRecyclingFilter::with_hasher(100, 4, policy, hasher).expect("small");
-        // A key that was offered, and the number of the cycle just before. Filters with two phases
-        // remember it for one more cycle.
+        // A key that was offered, and the number of the cycle just before the offer. Filters with
+        // two phases remember the key for one more cycle.
         let acknowledged = AtomicU64::new(0);
         let remembered = if policy.phases == Phases::One { 0 } else { 1 };
         let done = AtomicBool::new(false);
@@ -207,7 +208,7 @@ fn threads_never_lose_an_item_within_the_guaranteed_memory() {
         }
     });
     let cycles = seen.cycles();
-    // Of the 80,000 items, some pass by chance, and some are inserted beyond the limit before a
+    // Some of the 80,000 items are false positives, and some are inserted beyond the limit before a
     // recycle has the lock.
     assert!((150..=200).contains(&cycles), "{cycles}");
 }
