@@ -17,9 +17,9 @@ pub struct ErrorBound {
     /// The bound that is computed from the size of the sketch and the sum of all counts.
     pub from_total: u64,
     /// The bound that is computed from the values of the counters. If a few keys make up most of
-    /// the stream, this bound is much lower than [`from_total`](Self::from_total). `None` for
-    /// hashes that are only pairwise independent, because no such bound is proven for them. Also
-    /// `None` if `delta` is so small that the counters give no bound.
+    /// the stream, this bound is much lower than [`from_total`](Self::from_total). It is `None` for
+    /// hashes that are only pairwise independent, because no such bound is proven for them. It is
+    /// also `None` if `delta` is so small that the counters give no bound.
     pub from_counters: Option<u64>,
 }
 
@@ -34,16 +34,16 @@ impl ErrorBound {
 impl<R: RowHashes, C: Counter, K: Counted> Sketch<R, C, K> {
     /// An estimate of the number of distinct keys, with a confidence interval. The interval
     /// contains the true number with a probability of at least `confidence`. Returns `None` after
-    /// [`halve`](Self::halve), because halving turns counts of 1 into 0. Returns `None` for hashes
-    /// that are only pairwise independent, because no interval is proven for them.
+    /// [`halve`](Self::halve), because halving turns counts of 1 into 0. Also returns `None` for
+    /// hashes that are only pairwise independent, because no interval is proven for them.
     ///
     /// The estimate treats the first row as a Bloom filter with one probe ([`items_interval`]).
-    /// Each counter above 0 is a set bit. If every counter of the row is above 0, there is an
-    /// interval, but no estimate. With w counters in a row, this is likely above about `w ln w`
-    /// distinct keys.
+    /// Each counter above 0 counts as a set bit. If every counter of the row is above 0, there is
+    /// an interval, but no estimate. This is likely if there are more than about `w ln w` distinct
+    /// keys, where w is the number of counters in a row.
     ///
-    /// The time is linear in the number of counters of a row, plus up to some tenths of a second
-    /// for the interval.
+    /// The time is linear in the number of counters in a row. Computing the interval can take a few
+    /// tenths of a second more.
     ///
     /// ```
     /// use truebloom::count_min::CountMin;
@@ -69,11 +69,11 @@ impl<R: RowHashes, C: Counter, K: Counted> Sketch<R, C, K> {
     /// `1 - delta`. Both bounds are proven
     /// ([`Shape::error_bound`](truebloom_math::count_min::Shape::error_bound),
     /// [`Shape::tail_is_below`](truebloom_math::count_min::Shape::tail_is_below)). They do not
-    /// apply to [`saturated`](super::Estimate::saturated) estimates. The probability `delta` covers
-    /// the case that two keys have the same 128-bit hash.
+    /// apply to [`saturated`](super::Estimate::saturated) estimates. The probability `delta`
+    /// includes the case that two keys have the same 128-bit hash.
     ///
-    /// This method reads all counters several times. Its result applies to every key, so there is
-    /// no need to call it for each key.
+    /// This method reads all counters several times. Its result does not depend on the key, so
+    /// there is no need to call it for each key.
     ///
     /// ```
     /// use truebloom::count_min::CountMin;
@@ -90,10 +90,11 @@ impl<R: RowHashes, C: Counter, K: Counted> Sketch<R, C, K> {
         };
         // For rows made from two hashes, neither bound implies the other. Each bound gets half of
         // delta, so that both hold together. For independent rows, the bound from the counters is
-        // never above the other (see `count_min/tail.rs`), so each gets all of delta.
+        // never above the bound from the total (see `count_min/tail.rs`), so each bound gets all of
+        // delta.
         let delta = if self.shape.rows() == Rows::TwoHash && R::FAMILY == Family::Ideal { half(&delta) } else { Some(delta) };
         let Some(delta) = delta else { return ErrorBound { from_total: self.total, from_counters: None } };
-        // Halving rounds away less than one.
+        // Halving loses less than 1 of a count by rounding.
         let rounded = u64::from(self.halved);
         let from_total = self.shape.error_bound(self.total, R::FAMILY, &delta);
         let from_counters = (R::FAMILY == Family::Ideal).then(|| self.bound_of_counters(from_total, &delta));
@@ -103,8 +104,8 @@ impl<R: RowHashes, C: Counter, K: Counted> Sketch<R, C, K> {
         }
     }
 
-    /// The smallest v, up to `most`, such that a key has counters above v in all rows with a
-    /// probability of at most `delta`.
+    /// The smallest v, up to `most`, for which it is unlikely that all counters of a key are above
+    /// v: the probability of this is at most `delta`.
     fn bound_of_counters(&self, most: u64, delta: &Rate) -> u64 {
         let unlikely = |v: u64| {
             let is_above = |counter: C| counter.into_u64() > v || counter == C::HIGHEST;
@@ -126,8 +127,8 @@ pub(super) fn half(delta: &Rate) -> Option<Rate> {
 /// `delta` minus the probability of equal 128-bit hashes; `None` if the difference is not positive.
 pub(super) fn without_equal_hashes(delta: &Rate, total: u64) -> Option<Rate> {
     let floor = hash_floor(total, 128);
-    // Such a small probability is covered by the billionth that the bounds allow for their own
-    // rounding errors.
+    // Such a small probability need not be subtracted: it is far below the billionth that the
+    // bounds allow for rounding errors.
     if floor < delta.to_f64() * 1e-12 || floor == 0.0 {
         return Some(*delta);
     }

@@ -5,8 +5,8 @@ use crate::hash::KeyHash;
 use crate::key::Key;
 use alloc::vec::Vec;
 
-/// How many keys are hashed before their counters are read or written. There are enough keys for
-/// many memory accesses at a time, and few enough to stay in the L1 cache.
+/// How many keys are hashed before their counters are read or written. The number is large enough
+/// that many memory accesses overlap, and small enough that the hashes stay in the L1 cache.
 const BATCH: usize = 32;
 
 impl<R: RowHashes, C: Counter> Sketch<R, C> {
@@ -35,12 +35,12 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
         hashes.chunks(BATCH).for_each(|hashes| self.add_batch(hashes, &mut cells));
     }
 
-    /// Computes all indices first and adds to all counters afterwards: the second loop is so short
-    /// that the processor overlaps many of its loads without a prefetch.
+    /// First computes all indices, and then adds to all counters. The second loop is so short that
+    /// the processor overlaps many of its loads without a prefetch.
     fn add_batch(&mut self, hashes: &[KeyHash], cells: &mut Vec<u64>) {
         if self.conservative {
-            // With conservative update, the effect of a key depends on the counters that the keys
-            // before it changed.
+            // With conservative update, the effect of a key depends on counters that earlier keys
+            // may have changed.
             return hashes.iter().for_each(|hash| self.add_hash(*hash, 1));
         }
         cells.clear();

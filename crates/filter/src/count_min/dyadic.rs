@@ -15,11 +15,11 @@ use truebloom_math::{Error, Rate};
 /// Counts how often the integers of any range occurred.
 ///
 /// An *aligned* range has a length of 1, 2, 4, and so on, and starts at a multiple of its length.
-/// There is one sketch for each of these lengths. Any range can be divided into aligned ranges, at
-/// most two of each length.
+/// There is one sketch for each of these lengths. Any range can be divided into aligned ranges,
+/// with at most two of each length.
 ///
-/// If the number of aligned ranges of a length is at most the number of counters in a sketch, these
-/// ranges are counted exactly.
+/// There are only a few long aligned ranges. If the aligned ranges of a length are at most as many
+/// as the counters of a sketch, each of these ranges is counted exactly.
 ///
 /// ```
 /// use truebloom::count_min::DyadicCountMin;
@@ -53,8 +53,8 @@ impl<C: Counter> Level<C> {
     }
 }
 
-/// The key of an aligned range. The keys of different lengths differ, so all lengths can use one
-/// hash function.
+/// The key that identifies an aligned range. Aligned ranges of different lengths have different
+/// keys, so one hash function can be used for all lengths.
 fn key(index: u64, level: u32) -> u128 {
     u128::from(level) << 64 | u128::from(index)
 }
@@ -90,7 +90,8 @@ impl<C: Counter> DyadicCountMin<C> {
         Ok(DyadicCountMin { bits, levels: (0..=bits).map(level).collect::<Result<_, _>>()? })
     }
 
-    /// Counts an integer `count` times. The time is that of one addition to each of the sketches.
+    /// Counts an integer `count` times. This takes one addition to each of the sketches, of which
+    /// there is one per length.
     ///
     /// # Errors
     /// Returns an error if the integer is not below `2^bits`.
@@ -130,8 +131,9 @@ impl<C: Counter> DyadicCountMin<C> {
                 let part = counts.estimate(index, level);
                 sum = Estimate { value: sum.value.saturating_add(part.value), saturated: sum.saturated || part.saturated };
             };
-            // If the start is odd or the end is even, the range of twice the length that contains
-            // it is not inside.
+            // Two neighbouring aligned ranges form an aligned range of twice the length. If `first`
+            // is odd or `last` is even, its neighbour is outside of the range, so it is counted
+            // alone.
             if first & 1 == 1 {
                 count(first);
                 let Some(after) = first.checked_add(1).filter(|after| *after <= last) else { break };
@@ -149,15 +151,15 @@ impl<C: Counter> DyadicCountMin<C> {
 
     /// Upper bounds on the amount by which the estimate of a range exceeds its true count. For a
     /// range chosen without knowing the seed, both bounds hold with a probability of at least
-    /// `1 - delta`. They apply to any range, because they assume the worst case: two aligned ranges
-    /// of each length.
+    /// `1 - delta`. The same bounds apply to every range, because they assume the worst case: a
+    /// range that is divided into two aligned ranges of each length.
     #[must_use]
     pub fn error_bound(&self, delta: &Rate) -> ErrorBound {
-        // The estimate of an aligned range is its smallest counter, so the estimate of the whole
-        // range is at most the sum of the counters of its aligned ranges in any single row.
+        // The estimate of an aligned range is its smallest counter. In any single row, the estimate
+        // of the whole range is therefore at most the sum of the counters of its aligned ranges.
         // `from_total` applies Markov's inequality to this sum. `from_counters` is the sum of the
-        // bounds of all aligned ranges, each for an equal share of `delta`. Neither bound always
-        // implies the other, so each is computed for `delta / 2`, and both hold together.
+        // bounds of all aligned ranges, each of which gets an equal share of `delta`. Neither bound
+        // always implies the other, so each is computed for `delta / 2`, and both hold together.
         let sketches: Vec<&CountMin<C>> =
             self.levels.iter().filter_map(|level| if let Level::Sketch(sketch) = level { Some(sketch) } else { None }).collect();
         let Some(first) = sketches.first() else { return ErrorBound { from_total: 0, from_counters: Some(0) } };

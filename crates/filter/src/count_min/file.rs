@@ -1,4 +1,4 @@
-//! Sketches as bytes, streams and files.
+//! Stores sketches as bytes, streams and files.
 
 use super::{Counter, ListedSketch, RowHashes, Sketch};
 use crate::backing::{Counted, View};

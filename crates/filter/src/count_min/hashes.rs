@@ -1,4 +1,4 @@
-//! Choosing the counter of a key in each row.
+//! How the counter of a key is chosen in each row.
 
 use super::walk::Walk;
 use crate::error::BuildError;
@@ -35,8 +35,7 @@ pub trait RowHashes: sealed::Sealed + Clone + PartialEq + Debug + Send + Sync + 
     /// can be at most 2^62, or 2^40 for [`PairwiseRows`].
     fn new(shape: &Shape, seed: Seed) -> Result<Self, BuildError>;
 
-    /// The index of the key's counter in each row. The indices count from the first counter of the
-    /// first row.
+    /// The index of the key's counter in each row. Index 0 is the first counter of the first row.
     fn cells(&self, hash: KeyHash) -> impl Iterator<Item = u64>;
 }
 
@@ -83,14 +82,14 @@ const PRIME: u64 = (1 << 61) - 1;
 /// Here p is `2^61 - 1`, and x, y and z are the low 43, the middle 43 and the high 42 bits of the
 /// 128-bit hash. The four coefficients of each row are drawn from the seed, uniformly below p.
 ///
-/// For two different 128-bit numbers, the values modulo p are uniform and independent. The two
-/// numbers therefore share a counter of a row with a probability of at most `1/w + w/(4p^2)`, where
-/// w is the width.
+/// For two different 128-bit numbers, the values modulo p are uniform and independent. In each row,
+/// the two numbers therefore get the same counter with a probability of at most `1/w + w/(4p^2)`,
+/// where w is the width.
 ///
 /// If your keys are numbers, pass them to [`Sketch::add_hash`](super::Sketch::add_hash) as
 /// [`KeyHash::from_uniform_bits`]`(number)`. The bound of [`Shape::failure_bound`] then holds
-/// without any assumption about a hash of the keys. All other keys are first hashed to 128 bits, as
-/// in all filters.
+/// without any assumption about a hash function of the keys. With the other methods, keys are first
+/// hashed to 128 bits, as in all filters.
 ///
 /// Nothing is proven about the hashes of three keys together. No bound can therefore be computed
 /// from the counters, and [`ErrorBound::from_counters`](super::ErrorBound::from_counters) is
@@ -107,8 +106,8 @@ impl RowHashes for PairwiseRows {
     const KIND: FileKind = FileKind::CountMin;
 
     fn new(shape: &Shape, seed: Seed) -> Result<PairwiseRows, BuildError> {
-        // Up to this width, w/(4p^2) is below 6e-14 of 1/w. For a thousand rows, this is less than
-        // the billionth that the bounds allow for rounding errors.
+        // Up to this width, the term w/(4p^2) is less than 6e-14 times 1/w. Even for a thousand
+        // rows, this is less than the billionth that the bounds allow for rounding errors.
         if shape.width() > 1 << 40 {
             let (found, expected) = (shape.width().to_string(), "at most 2^40 for pairwise independent rows".to_owned());
             return Err(truebloom_math::Error::OutOfRange { name: "width", found, expected }.into());
@@ -135,7 +134,7 @@ impl RowHashes for PairwiseRows {
     }
 }
 
-/// The remainder modulo 2^61 - 1 of a number below 2^122: 2^61 is 1 modulo this prime, so the
+/// The remainder modulo 2^61 - 1 of a number below 2^122. Modulo this prime, 2^61 equals 1, so the
 /// number's two digits in base 2^61 are added.
 #[inline]
 fn modulo_prime(number: u128) -> u64 {

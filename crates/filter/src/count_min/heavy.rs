@@ -26,11 +26,12 @@ use truebloom_math::{Error, Rate};
 pub struct HeavyHitter {
     /// The canonical bytes of the key.
     pub key: Vec<u8>,
-    /// A lower bound on the key's count: its count since it entered the list.
+    /// A lower bound on the key's count: the number of times it was counted since it entered the
+    /// list.
     pub at_least: u64,
-    /// An upper bound on the key's count, unless [`saturated`](Self::saturated) is true. It is the
-    /// smaller of two bounds. The first bound is the estimate of the sketch. The second bound is
-    /// `at_least` plus an upper bound on the key's count before it entered the list.
+    /// An upper bound on the key's count, unless [`saturated`](Self::saturated) is true. This is
+    /// the smaller of two bounds. The first is the estimate of the sketch. The second is `at_least`
+    /// plus an upper bound on the key's count before it entered the list.
     pub at_most: u64,
     /// True if there is no upper bound on the key's count. In this case, `at_most` is 2^64 - 1.
     pub saturated: bool,
@@ -43,22 +44,24 @@ pub struct HeavyHitter {
 /// holds for every stream, unless two keys have the same 128-bit hash.
 ///
 /// Proof: consider a key that is not in the list. When the key last occurred, the sketch gave an
-/// upper bound on the key's whole count. The list then refused the key, or dropped it later. The
-/// value `missed_at_most` is at least the bound of every key that the list refused or dropped.
+/// upper bound on its whole count. The list either refused the key at that time, or dropped it
+/// later. The value `missed_at_most` is at least as high as the bound of every key that the list
+/// refused or dropped.
 ///
-/// The method [`above`](Self::above) lists all keys above a threshold, and returns `None` if the
-/// list may lack some of them. The lowest possible threshold depends on the stream, because rare
-/// keys can have higher estimates than a frequent key. This threshold is typically `N / capacity`
-/// plus the error of an estimate, where N is the sum of all counts.
+/// The method [`above`](Self::above) returns all keys whose count reaches a threshold, or `None` if
+/// some of these keys may be missing from the list. The lowest threshold without missing keys
+/// depends on the stream, because rare keys can have higher estimates than a frequent key. This
+/// threshold is typically `N / capacity` plus the error of an estimate, where N is the sum of all
+/// counts.
 ///
 /// For a key in the list, the bounds `at_least` and `at_most` are guaranteed, too. Do not use
-/// [`Sketch::error_bound`](super::Sketch::error_bound) for such a key. That bound holds for a key
-/// that was chosen in advance, but the list selects keys with high estimates. For these keys,
-/// `error_bound` can fail with a probability much higher than delta.
+/// [`Sketch::error_bound`](super::Sketch::error_bound) for a key from the list. That bound holds
+/// for a key that was chosen in advance, but the list selects keys because their estimates are
+/// high. For such keys, the bound can fail with a probability much higher than delta.
 ///
 /// # Memory
 /// The list has at most `2 capacity` keys. Together, these keys take at most `256 capacity` bytes
-/// plus 64 KiB. If the keys are too long for this limit, the list drops more of them, and
+/// plus 64 KiB. If the keys are too long for this limit, the list keeps fewer keys, and
 /// `missed_at_most` can become higher.
 ///
 /// ```
@@ -119,13 +122,13 @@ impl Listed {
     }
 }
 
-/// The bound that follows from an estimate. If the estimate is saturated, it is the highest number,
+/// The upper bound that an estimate gives. If the estimate is saturated, the result is `u64::MAX`,
 /// which means "no bound".
 pub(super) fn upper(estimate: Estimate) -> u64 {
     if estimate.saturated { u64::MAX } else { estimate.value }
 }
 
-/// Half of a bound. The highest number means "no bound" and stays as it is.
+/// Half of a bound. `u64::MAX` means "no bound" and is not halved.
 fn half(bound: u64, round: fn(u64) -> u64) -> u64 {
     if bound == u64::MAX { bound } else { round(bound) }
 }
@@ -155,15 +158,15 @@ impl Hasher for Hashed {
 /// type is the usual choice.
 pub type HeavyHitters<C = u64> = ListedSketch<FullRows, C>;
 
-/// The largest capacity of a list. Beyond this, an exact count in a hash map is better, because a
-/// list stores its keys in full.
+/// The largest capacity of a list. A list stores its keys in full, so for more keys, exact counts
+/// in a hash map are better.
 pub(super) const MAX_CAPACITY: u64 = 1 << 32;
 
 impl<C: Counter> HeavyHitters<C> {
-    /// A sketch and a list for finding all keys whose count is at least `share` of the sum of all
+    /// A sketch with a list, to find all keys whose count is at least `share` times the sum of all
     /// counts. With probability at least `1 - delta`, an estimate is too high by at most
-    /// `share / 2` times the sum of all counts. The capacity of the list is `2 / share`, rounded
-    /// up. The seed is random.
+    /// `share / 2` times this sum. The capacity of the list is `2 / share`, rounded up. The seed is
+    /// random.
     ///
     /// [`above`](Self::above) returns `None` if some of these keys may be missing from the list.
     ///
@@ -191,8 +194,8 @@ impl<C: Counter> HeavyHitters<C> {
 
 impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
     /// Adds an empty list with this capacity to a sketch. If the sketch is not empty, the keys that
-    /// it has counted are not in the list. Therefore, [`missed_at_most`](Self::missed_at_most)
-    /// starts at the sum of all counts.
+    /// it has already counted are not in the list. [`missed_at_most`](Self::missed_at_most)
+    /// therefore starts at the sum of all counts.
     ///
     /// # Errors
     /// Returns an error if `capacity` is 0 or above 2^32.
@@ -223,8 +226,8 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
         with_bytes(key, |bytes| self.add_hash(self.sketch.hasher().hash(bytes), bytes, count));
     }
 
-    /// Like [`add`](Self::add), for a key whose hash is known. The hash must be the one that the
-    /// sketch's hasher computes from the key's bytes. With any other hash, the counts of different
+    /// Like [`add`](Self::add), for a key whose hash is known. `hash` must be the hash that the
+    /// sketch's hasher computes from the bytes `key`. With any other hash, the counts of different
     /// keys are mixed up, and the bounds do not hold.
     pub fn add_hash(&mut self, hash: KeyHash, key: &[u8], count: u64) {
         self.sketch.add_hash(hash, count);
@@ -235,15 +238,15 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
                 listed.bound_by(estimate);
             }
             None if estimate > self.missed && count > 0 => {
-                // The earlier count of the key has two upper bounds, one from the sketch and one
-                // from the list.
+                // Two upper bounds on the key's earlier count are known: one from the sketch and
+                // one from the list. The smaller one is used.
                 let before = self.missed.min(if estimate == u64::MAX { estimate } else { estimate.saturating_sub(count) });
                 let mut listed = Listed { key: key.to_vec(), since: count, before, at_most: 0 };
                 listed.bound_by(estimate);
                 self.key_bytes += key.len();
                 self.listed.insert(hash.into(), listed);
-                // The list grows to twice the capacity before half is dropped, so that sorting
-                // costs little per key.
+                // The list grows to twice the capacity before half of it is dropped, so that
+                // sorting costs little per key.
                 if self.listed.len() as u64 >= 2 * self.capacity || self.key_bytes > self.most_key_bytes() {
                     self.drop_lowest();
                 }
@@ -256,9 +259,10 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
         usize::try_from(256 * self.capacity + (64 << 10)).unwrap_or(usize::MAX)
     }
 
-    /// Drops all keys except the `capacity` keys with the highest bounds. Then drops the keys with
-    /// the lowest bounds until the rest take at most three quarters of the allowed bytes. Pruning
-    /// thus makes room for new keys, and costs little per key.
+    /// If the list exceeds its limits, drops all keys except the `capacity` keys with the highest
+    /// bounds. Of these, in descending order of the bounds, each key is kept only if the kept keys
+    /// take at most three quarters of the allowed bytes. This leaves room for new keys, so dropping
+    /// costs little per key.
     fn drop_lowest(&mut self) {
         if self.listed.len() as u64 <= self.capacity && self.key_bytes <= self.most_key_bytes() {
             return;
@@ -286,10 +290,10 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
     }
 
     /// All keys that may have occurred at least `threshold` times, in descending order of
-    /// `at_most`. No key that occurred that often is missing from the result. If `at_least` of a
-    /// key reaches the threshold, the key certainly occurred that often. Returns `None` if
-    /// `threshold` is at most [`missed_at_most`](Self::missed_at_most), because the list may then
-    /// lack some of the keys.
+    /// `at_most`. The result includes every key that occurred that often. If `at_least` of a key is
+    /// at least `threshold`, the key certainly occurred that often. Returns `None` if `threshold`
+    /// is at most [`missed_at_most`](Self::missed_at_most), because some of these keys may then be
+    /// missing from the list.
     pub fn above(&self, threshold: u64) -> Option<Vec<HeavyHitter>> {
         let complete = threshold > self.missed;
         complete.then(|| self.sorted().into_iter().take_while(|hitter| hitter.at_most >= threshold).collect())
@@ -315,7 +319,8 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
         hitters
     }
 
-    /// The whole list, highest first; equal bounds are ordered by key.
+    /// The whole list, in descending order of `at_most`. Entries with equal bounds are ordered by
+    /// key.
     fn sorted(&self) -> Vec<HeavyHitter> {
         let mut hitters: Vec<HeavyHitter> = self.listed.values().map(Listed::as_hitter).collect();
         hitters.sort_unstable_by(|a, b| b.at_most.cmp(&a.at_most).then_with(|| a.key.cmp(&b.key)));
@@ -344,19 +349,20 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
             if listed.since == u64::MAX {
                 listed.before = u64::MAX;
             }
-            // The lower bound is rounded down, and the earlier count up. `since` loses less than
-            // one by rounding, as the counters do.
+            // The lower bound `since` is rounded down, and the upper bound `before` is rounded up.
+            // By rounding, `since` loses less than 1, as the counters do.
             listed.since /= 2;
             listed.before = half(listed.before, |bound| bound.div_ceil(2));
             listed.at_most = half(listed.at_most, |bound| bound / 2);
         }
     }
 
-    /// Adds the counts and the list of another sketch. This list then describes both streams, and
-    /// keeps its capacity.
+    /// Adds the counts and the list of another sketch, so that this sketch and its list describe
+    /// both streams. The capacity of this list stays the same.
     ///
     /// If a key is in only one list, its count in the other stream is at most `missed_at_most` of
-    /// the other list. The new `missed_at_most` is at least the sum of the values of both lists.
+    /// the other list. After the merge, `missed_at_most` is at least the sum of its values in the
+    /// two lists before the merge.
     ///
     /// # Errors
     /// Returns the same errors as [`Sketch::merge`](super::Sketch::merge).

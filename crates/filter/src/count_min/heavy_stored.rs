@@ -31,7 +31,7 @@ impl<R: RowHashes, C: Counter> Stored for ListedSketch<R, C> {
         let sketch = SketchHeader::read::<R, C>(fields, Label::FLAG)?;
         let capacity = fields.u64_within("capacity of the list of heavy hitters", parameter::LIST_CAPACITY, 1, MAX_CAPACITY)?;
         let length = fields.u64_within("length of the list", parameter::LIST_LENGTH, 0, 2 * capacity)?;
-        // Each entry has at least four numbers.
+        // Each entry has at least four numbers of 8 bytes.
         let bytes = fields.u64_within("bytes of the list", parameter::LIST_BYTES, 32 * length, 1 << 60)?;
         check_field("bytes of the list modulo 8", bytes % 8, Expected::Exactly(0))?;
         Ok(Header { sketch, capacity, length, bytes, missed: fields.u64(parameter::LIST_MISSED), flags: fields.u32(at::FLAGS) })
@@ -128,7 +128,8 @@ fn read_key<R: RowHashes, C: Counter>(list: &mut &[u64], sketch: &Sketch<R, C>) 
     let beyond = key.split_off(*length as usize);
     check_field("bytes after a listed key", beyond.into_iter().map(u64::from).sum(), Expected::Exactly(0))?;
     let hash = sketch.hasher().hash(&key);
-    // The stored bound must be between the exact count and the bound from the counters.
+    // The stored bound must be between the exact count since the key entered the list and the bound
+    // from the counters.
     let most = upper(sketch.estimate_hash(hash)).min(since.saturating_add(*before));
     check_field("bound of a listed key", *at_most, Expected::Within((*since).min(most), most))?;
     *list = rest;

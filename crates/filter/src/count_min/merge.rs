@@ -24,9 +24,9 @@ pub struct InnerProduct {
 impl<R: RowHashes, C: Counter> Sketch<R, C> {
     /// Adds all counts of another sketch, so that this sketch counts both streams.
     ///
-    /// If either sketch uses conservative update, the merged counters can differ from those of one
-    /// sketch that counts both streams. All bounds still hold. The time is linear in the number of
-    /// counters.
+    /// If either sketch uses conservative update, the merged counters can differ from the counters
+    /// of a single sketch that counts both streams. All bounds still hold. The time is linear in
+    /// the number of counters.
     ///
     /// # Errors
     /// Returns an error if the sketches differ in size, hasher or seed. After an error, the sketch
@@ -61,9 +61,9 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
     /// counts. The time is linear in the number of counters.
     ///
     /// # Errors
-    /// Returns an error if the sketches differ in size, hasher or seed. Returns an error if one of
-    /// the sketches uses conservative update or was halved. A counter can then be lower than the
-    /// sum of the counts of its keys.
+    /// Returns an error if the sketches differ in size, hasher or seed. Also returns an error if
+    /// one of the sketches uses conservative update or was halved, because its counters can then be
+    /// lower than the sum of the counts of their keys.
     pub fn inner_product(&self, other: &Sketch<R, C>, delta: &Rate) -> Result<InnerProduct, MergeError> {
         self.check_mergeable(other)?;
         for sketch in [self, other] {
@@ -90,10 +90,10 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
     }
 }
 
-/// An upper bound on the error of the inner product from pairs of keys that collide. The mean of
-/// this error in one row is `N M / w`, where N and M are the sums of the two streams' counts, and w
-/// is the width. Rows are independent; if the rows of a copy share hashes, the copies are
-/// independent.
+/// An upper bound on the part of the inner product's error that is caused by pairs of colliding
+/// keys. In one row, the mean of this error is `N M / w`, where N and M are the sums of the counts
+/// of the two streams, and w is the width. The bound uses several independent rows. If the rows of
+/// a copy share hashes, only the copies are independent.
 fn pairs_bound(shape: &Shape, ours: u64, theirs: u64, delta: &Rate) -> f64 {
     let all = ours as f64 * theirs as f64;
     let independent = if shape.rows() == Rows::Independent { shape.depth() } else { shape.copies() };

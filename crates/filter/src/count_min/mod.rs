@@ -75,16 +75,16 @@ pub type PairwiseCountMin<C = u64> = Sketch<PairwiseRows, C>;
 /// A Count-Min sketch whose rows share hashes: see [`TwoHashRows`].
 pub type TwoHashCountMin<C = u64> = Sketch<TwoHashRows, C>;
 
-/// Rows of counters. A key has one counter in each row. Adding the key raises its counters, and the
-/// smallest of them is the estimate of its count.
+/// Rows of counters. A key has one counter in each row. Counting the key raises its counters. The
+/// smallest of its counters is the estimate of its count.
 ///
 /// `R` determines which counter a key has in each row. `C` is the type of the counters, `u32` or
 /// `u64`. A counter that reaches its highest value stays there. If all counters of a key have
-/// reached it, the estimate is marked as [`saturated`](Estimate::saturated). The [module](self)
-/// documentation states the proven bounds.
+/// reached the highest value, the estimate is marked as [`saturated`](Estimate::saturated). The
+/// [module](self) documentation states the proven bounds.
 ///
-/// `K` is the backing, which says where the counters are stored. They are in the sketch's own
-/// memory, or in existing bytes ([`view`](Sketch::view)).
+/// `K` says where the counters are stored: in the sketch's own memory, or in existing bytes
+/// ([`view`](Sketch::view)).
 pub struct Sketch<R: RowHashes, C: Counter = u64, K: Backing = Owned> {
     hasher: PortableHasher,
     shape: Shape,
@@ -109,7 +109,8 @@ pub struct Estimate {
     pub saturated: bool,
 }
 
-/// `count` counters; their memory is allocated when they are first used.
+/// Makes `count` counters that are 0. The system provides each page of their memory when it is
+/// first used.
 fn zeroed<C: Counter>(count: u128) -> Result<Vec<C>, BuildError> {
     let refuse = || BuildError::Counters { bytes: count.saturating_mul(C::BYTES.into()) };
     usize::try_from(count).ok().and_then(arch::zeroed_vec).ok_or_else(refuse)
@@ -122,7 +123,7 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
     /// [`Shape::for_error`] computes the size.
     ///
     /// # Errors
-    /// Returns an error if `epsilon` or `delta` cannot be reached, if the memory cannot be
+    /// Returns an error if no sketch can reach `epsilon` and `delta`, if the memory cannot be
     /// allocated, or if the system provides no random numbers.
     #[cfg(feature = "random")]
     pub fn new(epsilon: Rate, delta: Rate) -> Result<Sketch<R, C>, BuildError> {
@@ -142,25 +143,26 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
     ///
     /// # Errors
     /// Returns an error if the shape is for a kind of rows other than `R`, if it has more than
-    /// [`MAX_PROBES`] rows, or if its width is above 2^62 (2^40 for [`PairwiseRows`]). Returns an
-    /// error if the memory cannot be allocated.
+    /// [`MAX_PROBES`] rows, or if its width is above 2^62 (2^40 for [`PairwiseRows`]). Also returns
+    /// an error if the memory cannot be allocated.
     pub fn with_shape(shape: Shape, hasher: PortableHasher) -> Result<Sketch<R, C>, BuildError> {
         let hashes = checked_hashes(&shape, hasher)?;
         Ok(Sketch { hasher, shape, hashes, counters: zeroed(shape.cells())?, total: 0, conservative: false, halved: false })
     }
 
-    /// Uses conservative update from now on: an addition raises a key's counters only up to its new
-    /// estimate. Estimates become smaller, and all bounds still hold, even after a
-    /// [`merge`](Self::merge). However, a merged sketch can differ from a sketch that counts both
-    /// streams, and [`inner_product`](Self::inner_product) returns an error.
+    /// Uses conservative update from now on: counting a key raises only those of its counters that
+    /// are below its new estimate, and only up to this estimate. Estimates become smaller, and all
+    /// bounds still hold, even after a [`merge`](Self::merge). There are two drawbacks. A merged
+    /// sketch can differ from a sketch that counts both streams, and
+    /// [`inner_product`](Self::inner_product) returns an error.
     #[must_use]
     pub fn with_conservative_update(mut self) -> Sketch<R, C> {
         self.conservative = true;
         self
     }
 
-    /// Counts a key `count` times. This takes one hash, and one access to a counter per row, or two
-    /// with conservative update.
+    /// Counts a key `count` times. This takes one hash, and one access to a counter per row. With
+    /// conservative update, it takes two accesses per row.
     #[inline]
     pub fn add<K: Key + ?Sized>(&mut self, key: &K, count: u64) {
         self.add_hash(self.hash(key), count);
@@ -192,7 +194,8 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
     /// halved. The time is linear in the number of counters.
     pub fn halve(&mut self) {
         self.counters.iter_mut().for_each(|counter| *counter = counter.half());
-        // Rounded up, because the bounds need a total of at least the sum.
+        // The total is rounded up, because the bounds need a total that is at least the sum of the
+        // halved counts.
         self.total = if self.total == u64::MAX { u64::MAX } else { self.total.div_ceil(2) };
         self.halved = true;
     }
@@ -229,7 +232,7 @@ impl<R: RowHashes, C: Counter, K: Backing> Sketch<R, C, K> {
     }
 
     /// The sum of all counts. After [`halve`](Self::halve), the result is an upper bound on the sum
-    /// of the halved counts. A result of 2^64 - 1 means that the sum may be higher.
+    /// of the halved counts. If the result is 2^64 - 1, the sum can be higher.
     pub fn total(&self) -> u64 {
         self.total
     }
@@ -283,7 +286,7 @@ impl<R: RowHashes, C: Counter, K: Backing> PartialEq for Sketch<R, C, K> {
     }
 }
 
-/// The hashes for a shape; an error if no sketch can have that shape.
+/// Makes the hash functions for a shape. Returns an error if no sketch can have this shape.
 fn checked_hashes<R: RowHashes>(shape: &Shape, hasher: PortableHasher) -> Result<R, BuildError> {
     if shape.all_rows() > MAX_PROBES.into() {
         return Err(BuildError::Rows { found: shape.all_rows() });

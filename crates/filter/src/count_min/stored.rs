@@ -22,8 +22,8 @@ pub(super) mod parameter {
     pub(crate) const COUNTER_BYTES: usize = PARAMETERS + 4;
     pub(crate) const FAMILY: usize = PARAMETERS + 8;
     pub(crate) const RESERVED: usize = PARAMETERS + 12;
-    /// The position at which the parameters of the list of heavy hitters begin; they are 0 in a
-    /// sketch without a list.
+    /// The position at which the parameters of the list of heavy hitters begin. In a sketch without
+    /// a list, these parameters are 0.
     pub(crate) const LIST_CAPACITY: usize = PARAMETERS + 16;
     pub(crate) const LIST_LENGTH: usize = PARAMETERS + 24;
     pub(crate) const LIST_BYTES: usize = PARAMETERS + 32;
@@ -42,10 +42,10 @@ pub(crate) struct Header {
 }
 
 impl Header {
-    /// Reads everything except the list of heavy hitters. `known` contains the flags that do not
-    /// concern the sketch, which this function does not check.
+    /// Reads everything except the list of heavy hitters. `known` contains flags that do not
+    /// concern the sketch. This function accepts them without checking them.
     pub(super) fn read<R: RowHashes, C: Counter>(fields: &Fields, known: u32) -> Result<Header, FormatError> {
-        // In files of sketches, this field always has the number of the method that draws
+        // In files of sketches, this field always contains the number of the method that draws
         // positions.
         check_field("scheme", fields.u16(at::SCHEME).into(), Expected::Exactly(WALK.into()))?;
         let hasher = PortableHasher::new(fields.hasher()?, fields.seed());
@@ -78,8 +78,8 @@ impl Header {
         (self.shape.cells() as u64).div_ceil((8 / self.counter_bytes).into())
     }
 
-    /// Makes the sketch with these counters; there must be [`counter_words`](Self::counter_words)
-    /// words of them.
+    /// Makes the sketch from the words of its counters. There must be
+    /// [`counter_words`](Self::counter_words) words.
     pub(super) fn assemble<R: RowHashes, C: Counter>(self, words: &[u64]) -> Result<Sketch<R, C>, FormatError> {
         let memory =
             || FormatError::Memory { bytes: u64::try_from(self.shape.cells()).unwrap_or(u64::MAX).saturating_mul(C::BYTES.into()) };
@@ -115,14 +115,15 @@ fn check_after(sum: u64) -> Result<(), FormatError> {
 }
 
 impl<R: RowHashes, C: Counter, K: Backing> Sketch<R, C, K> {
-    /// Checks the sum of each row. Every addition increased one counter of each row, so the sum of
-    /// a row is the total of all counts. The sum is lower if counters were updated conservatively,
-    /// were halved, or are saturated. Saturated counters are not halved with the total, so they are
-    /// then left out of the sum.
+    /// Checks the sum of each row. Every addition increased one counter in each row, so the sum of
+    /// a row is the total of all counts. The sum can be lower if counters were updated
+    /// conservatively, were halved, or are saturated.
     fn check_sums(&self) -> Result<(), FormatError> {
         let short = self.conservative || self.halved || self.total == u64::MAX;
-        // A full counter of a halved sketch says nothing about the sum, so only the others are
-        // added up. The same holds for 64-bit counters, which may have been read from 32 bits.
+        // In a halved sketch, saturated counters are left out of the sum, because they were not
+        // halved with the total. They are also left out if the counters have 64 bits. Such a sketch
+        // may have been read from 32-bit counters, and a saturated counter is then larger than the
+        // total.
         let silent = self.halved || C::BYTES == u64::BYTES;
         for row in self.counters.chunks(self.shape.width() as usize) {
             let (mut sum, mut full) = (0u64, false);

@@ -11,8 +11,9 @@ use truebloom_math::law;
 pub(super) const WALK: u16 = 13;
 
 /// Draws numbers below a width, one from each word of a key's stream. The numbers are exactly
-/// uniform and independent if the words are. All words are mixed, so rows are well distributed even
-/// for the unhashed numbers that pairwise independent rows accept.
+/// uniform and independent if the words are. All words are mixed, so the numbers are well
+/// distributed even if the input is not a hash. Pairwise independent rows rely on this: they draw
+/// their coefficients from the seed and the number of the row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Walk {
     below_width: Below,
