@@ -5,7 +5,8 @@
 pub(crate) struct Below {
     pub(crate) bound: u64,
     /// 2^64 modulo the bound. A word is skipped if its product with the bound, modulo 2^64, is
-    /// below this threshold. The threshold is computed only once, because this takes a division.
+    /// below this threshold. The threshold is computed only once, because computing it takes a
+    /// division.
     pub(crate) threshold: u64,
 }
 
@@ -39,16 +40,17 @@ pub(crate) struct Draws {
     pub(crate) probes: u32,
     /// The number of positions per word.
     pub(crate) a_word: u32,
-    /// How a tuple of positions is drawn: below `bits^a_word`. The positions are the digits of the
-    /// tuple.
+    /// Draws all positions of a word at once, as a number below `bits^a_word`. The positions are
+    /// the digits of this number in base `bits`.
     pub(crate) tuples: Below,
 }
 
-/// The largest number of tuples. With more tuples, too many words would be skipped.
+/// The largest value of `bits^a_word` if a word gives several positions. With a larger value, too
+/// many words would be skipped.
 const MOST_TUPLES: u64 = 1 << 52;
 
 impl Draws {
-    /// The constants for this number of bits (at least 1) and probes.
+    /// The constants for this number of bits (at least 1) and this number of probes.
     pub(crate) fn new(bits: u64, probes: u32) -> Draws {
         let (mut a_word, mut tuples) = (1, bits);
         while a_word < probes

@@ -1,8 +1,8 @@
 //! Arithmetic for many keys at once, with one vector lane for each key.
 //!
-//! All [levels](Level) of instructions are compiled from one source, so they compute the same
-//! integers. The loops are so simple that the compiler vectorizes them; a function only has to say
-//! which instructions it may use.
+//! Each function is compiled from one source for every [level](Level) of vector instructions, so it
+//! computes the same integers at every level. The loops are so simple that the compiler vectorizes
+//! them. A function only has to say which instructions the compiler may use.
 
 use super::wide::{halves, high_product};
 use super::{Below, Level};
@@ -14,7 +14,7 @@ pub(crate) const LANES: usize = 32;
 /// One number for each key.
 pub(crate) type Lanes = [u64; LANES];
 
-/// Defines the function of this name, compiled for every level from one source.
+/// Defines a function with this name, which is compiled from one source for every level.
 macro_rules! for_every_level {
     ($(#[$doc:meta])* $name:ident $(<$generic:ident: $bound:ident>)? ($($argument:ident: $type:ty),*) $(-> $result:ty)? $body:block) => {
         $(#[$doc])*
@@ -50,8 +50,9 @@ macro_rules! for_every_level {
 }
 
 for_every_level! {
-    /// Computes word `number` of each key's stream. Words 0 and 1 are the halves of the hash. A
-    /// [`WordStream`](crate::scheme::WordStream) gives the same words one after the other.
+    /// Computes word `number` of each key's stream, without computing the words before it. Words 0
+    /// and 1 are the halves of the hash. A [`WordStream`](crate::scheme::WordStream) gives the same
+    /// words in order.
     words(first: &Lanes, second: &Lanes, number: u64, words: &mut Lanes) {
         let Some(steps) = number.checked_sub(2) else {
             *words = if number == 0 { *first } else { *second };
@@ -66,8 +67,8 @@ for_every_level! {
 }
 
 /// The amounts that the first `steps` steps of a stream add to its two state numbers. Step i adds
-/// the second number to the first, and then i to the second. So the first number also grows by
-/// `steps` times the initial second number, which the first result does not include.
+/// the second number to the first, and then adds i to the second. The first number also grows by
+/// `steps` times the initial value of the second number. The result does not include this growth.
 #[inline(always)]
 fn drift(steps: u64) -> (u64, u64) {
     // No key has 2^20 words, so nothing overflows.
@@ -93,8 +94,8 @@ pub(crate) fn word((h1, h2): (u64, u64), number: u64) -> u64 {
 
 for_every_level! {
     /// Draws the first number below `base` from each new word, and computes the remainders of the
-    /// words. Returns false if any word must be skipped; this depends on all numbers that are drawn
-    /// from the word, which are the digits of a number in `tuples`.
+    /// words. Returns false if any word must be skipped. Whether a word must be skipped depends on
+    /// all numbers that are drawn from it. They are the digits of one number that `tuples` draws.
     first_digits(words: &Lanes, base: u64, tuples: Below, numbers: &mut Lanes, rest: &mut Lanes) -> bool {
         *rest = *words;
         let mut skipped = 0;
@@ -141,12 +142,12 @@ pub(super) fn portable_digits<const N: usize>(words: &mut [u64; N], base: u64, n
 /// A function from one number to two numbers, which is applied to every key. The function is
 /// inlined, so that it is compiled with the vector instructions of its caller.
 pub(crate) trait Halves: Copy {
-    /// The two numbers.
+    /// Computes the two numbers.
     fn of(self, number: u64) -> (u64, u64);
 }
 
 for_every_level! {
-    /// The two results for each number, in separate arrays.
+    /// Applies the function to each number, and stores the two results in separate arrays.
     halves_of<H: Halves>(halves: H, numbers: &Lanes, first: &mut Lanes, second: &mut Lanes) {
         for (number, (first, second)) in numbers.iter().zip(first.iter_mut().zip(second)) {
             (*first, *second) = halves.of(*number);
@@ -167,8 +168,8 @@ mod tests {
         (core::array::from_fn(|lane| hash(lane).h1), core::array::from_fn(|lane| hash(lane).h2))
     }
 
-    /// Compares the results of every level, and of one key alone, with a stream that is read word
-    /// by word.
+    /// Compares the results of every level, and the results for single keys, with a stream that is
+    /// read word by word.
     fn check(hashes: &[u128], base: u64) {
         let (first, second) = lanes(hashes);
         let mut streams: Vec<WordStream> =

@@ -1,5 +1,5 @@
-//! Memory for bits: words that begin at a cache line, and are on huge pages if there are many
-//! words.
+//! Memory for bits: words that begin at a cache line. If there are many words, they are on huge
+//! pages.
 
 use alloc::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use alloc::vec::Vec;
@@ -9,23 +9,23 @@ use core::ptr::NonNull;
 
 /// The number of words in a cache line.
 const LINE_WORDS: usize = 8;
-/// The number of words in a huge page. The system can use a huge page only if its whole range
-/// belongs to this program.
+/// The number of words in a huge page. The system can use a huge page only for a whole range of
+/// addresses that belongs to this program.
 const HUGE_PAGE_WORDS: usize = (2 << 20) / 8;
 /// The number of bytes in a page.
 pub(crate) const PAGE_BYTES: usize = 4096;
-/// Memory for this many words or more begins at a huge page. For fewer words, most of the memory
-/// would be unused space before and after them.
+/// Memory for this many words or more begins at a huge page. With fewer words, most of the memory
+/// would be unused space before and after the words.
 const MANY_WORDS: usize = HUGE_PAGE_WORDS;
 
-/// A fixed number of words, which begin at the start of a 64-byte line. The struct itself takes two
-/// words, so that many small filters cost little.
+/// A fixed number of words, which begin at the start of a 64-byte line. The struct itself takes
+/// only two words of memory, because a program can have many small filters.
 ///
 /// A small number of words is stored in an aligned allocation of exactly their size. A large number
 /// is stored in a larger vector, which also has unused space before and after the words. There are
-/// two reasons. First, the system provides zeroed pages only for allocations with ordinary
-/// alignment; in an aligned allocation, the zeros are written at once. Second, a vector that was
-/// read from a file can be used in place.
+/// two reasons for using a vector. First, the system provides zeroed pages only for allocations
+/// with ordinary alignment. In an aligned allocation, the zeros would be written at once. Second, a
+/// vector that was read from a file can be used without copying it.
 pub struct AlignedWords {
     /// The first word. A small number of words has its own allocation. A large number is in a
     /// vector's memory, where [`Around`] follows the last word.
@@ -49,8 +49,8 @@ const AROUND_WORDS: usize = size_of::<Around>().div_ceil(8);
 struct AtLine;
 
 impl AlignedWords {
-    /// Words that are all 0. If there are many, their pages have not been touched yet, and take
-    /// memory only when they are first written. `None` if the memory cannot be allocated.
+    /// Allocates words that are all 0. If there are many words, their pages take memory only when
+    /// they are first written. Returns `None` if the memory cannot be allocated.
     pub(crate) fn zeroed(count: usize) -> Option<AlignedWords> {
         if count >= MANY_WORDS {
             let memory = zeroed_vec(count.checked_add(HUGE_PAGE_WORDS - 1 + AROUND_WORDS)?)?;
@@ -67,9 +67,9 @@ impl AlignedWords {
         Some(AlignedWords { words, count })
     }
 
-    /// Takes over the words of a vector. A small number of words is copied. A large number stays in
-    /// the vector; if they do not begin at a line, they are moved by less than a line. `None` if
-    /// the additional memory cannot be allocated.
+    /// Takes over the words of a vector. A small number of words is copied. A large number of words
+    /// stays in the vector. If the words do not begin at a line, they are moved by less than a
+    /// line. Returns `None` if the additional memory cannot be allocated.
     pub(crate) fn from_vec(mut memory: Vec<u64>) -> Option<AlignedWords> {
         let count = memory.len();
         if count < MANY_WORDS {
@@ -85,7 +85,8 @@ impl AlignedWords {
         Some(AlignedWords::within(memory, start, count))
     }
 
-    /// A large number of words, in a vector that has room for [`Around`] after them.
+    /// Makes the value from a vector that contains a large number of words, with room for
+    /// [`Around`] after them.
     fn within(memory: Vec<u64>, start: usize, count: usize) -> AlignedWords {
         assert!(count >= MANY_WORDS && start + count + AROUND_WORDS <= memory.len(), "room around the words");
         let mut memory = ManuallyDrop::new(memory);
@@ -121,8 +122,8 @@ impl Drop for AlignedWords {
     }
 }
 
-/// The number of words from the start of the memory to the next multiple of the alignment. The
-/// alignment is a power of two.
+/// The number of words from the start of the memory to the next multiple of `alignment`, which must
+/// be a power of two.
 fn misalignment(memory: &[u64], alignment: usize) -> usize {
     ((memory.as_ptr() as usize / 8).wrapping_neg()) & (alignment - 1)
 }
@@ -138,8 +139,8 @@ unsafe impl Zeroes for u32 {}
 // SAFETY: as above.
 unsafe impl Zeroes for u64 {}
 
-/// A vector of zeros whose pages the system has not handed out yet. `vec![0; n]` does the same, but
-/// aborts if the memory cannot be allocated.
+/// Allocates a vector of zeros. The system provides each page when it is first used. `vec![0; n]`
+/// does the same, but aborts if the memory cannot be allocated.
 pub(crate) fn zeroed_vec<T: Zeroes>(count: usize) -> Option<Vec<T>> {
     let layout = Layout::array::<T>(count).ok().filter(|layout| layout.size() > 0)?;
     // SAFETY: the layout's size is not 0.
@@ -152,10 +153,11 @@ pub(crate) fn zeroed_vec<T: Zeroes>(count: usize) -> Option<Vec<T>> {
     Some(unsafe { Vec::from_raw_parts(start, count, count) })
 }
 
-/// Asks the system for huge pages for a large allocation that has not been touched yet. With pages
-/// of 4 KiB, a random access waits longer for the page table than for the cache line. So the access
-/// takes two to three times as long as with huge pages if the data is in memory, and 1.4 times as
-/// long if it is in the L3 cache. The request is only advice: everything works without it.
+/// Asks the system to use huge pages for a large allocation that has not been accessed yet. With
+/// pages of 4 KiB, a random access waits longer for the page table than for the cache line. If the
+/// data is in memory, such an access takes two to three times as long as with huge pages. If the
+/// data is in the L3 cache, it takes 1.4 times as long. The request is only advice: everything
+/// works without it.
 pub(crate) fn advise_huge_pages<T>(memory: &[T]) {
     #[cfg(all(target_os = "linux", feature = "std"))]
     advise(memory, rustix::mm::Advice::LinuxHugepage);
@@ -163,8 +165,8 @@ pub(crate) fn advise_huge_pages<T>(memory: &[T]) {
     let _ = memory;
 }
 
-/// Asks the system not to use huge pages for memory that has not been touched yet. Each page that
-/// is touched then takes 4 KiB instead of 2 MiB.
+/// Asks the system not to use huge pages for memory that has not been accessed yet. Each page that
+/// is accessed later then takes 4 KiB instead of 2 MiB.
 pub(crate) fn decline_huge_pages<T>(memory: &[T]) {
     #[cfg(all(target_os = "linux", feature = "std"))]
     advise(memory, rustix::mm::Advice::LinuxNoHugepage);
@@ -176,7 +178,8 @@ pub(crate) fn decline_huge_pages<T>(memory: &[T]) {
 #[cfg(all(target_os = "linux", feature = "std"))]
 fn advise<T>(memory: &[T], advice: rustix::mm::Advice) {
     if size_of_val(memory) >= 8 * MANY_WORDS {
-        // The advice is for whole pages only, so that it concerns no other memory.
+        // The advice is given only for whole pages within the slice, so that it does not affect
+        // other memory.
         let skipped = (memory.as_ptr() as usize).wrapping_neg() % PAGE_BYTES;
         let bytes = (size_of_val(memory) - skipped) / PAGE_BYTES * PAGE_BYTES;
         let start = memory.as_ptr().wrapping_byte_add(skipped).cast_mut().cast();

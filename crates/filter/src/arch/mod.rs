@@ -1,5 +1,5 @@
-//! The code that depends on the machine: memory, prefetch, and kernels for instructions that not
-//! every processor has.
+//! The code that depends on the machine: memory, prefetching, and kernels with instructions that
+//! not every processor has.
 //!
 //! All unsafe code of this crate is here, except the mapping of files (`disk/mapped.rs`,
 //! `in_place.rs` and the `map` of each kind in `format/methods.rs`). Every function here has a

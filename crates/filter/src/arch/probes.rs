@@ -4,9 +4,9 @@ use super::lanes::{LANES, Lanes, portable_digits, word};
 use super::{Draws, Level};
 use crate::word::{Reads, is_set};
 
-/// The positions of one probe, one lane for each key, aligned to whole cache lines. In an unaligned
-/// row, every vector of eight positions would lie in two lines. Unaligned rows made batches of hits
-/// take up to 1.5 times as long.
+/// The positions of one probe, with one lane for each key, aligned to a cache line. In an unaligned
+/// row, every vector of eight positions would lie in two lines. With unaligned rows, lookups of
+/// contained keys took up to 1.5 times as long.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 pub(crate) struct Row(pub(crate) Lanes);
@@ -17,11 +17,12 @@ const EIGHT: usize = 8;
 /// One number for each key of a vector.
 type Eight = [u64; EIGHT];
 
-/// Looks up a group of keys, given the halves of their hashes; returns one bit per key, which is
+/// Looks up a group of keys, given the halves of their hashes. Returns one bit per key, which is
 /// set if all positions of the key are set. Positions beyond the end count as unset. Returns `None`
 /// if a word of any key must be skipped.
 ///
-/// The lookup does not branch: most of these keys are contained, and need all their probes.
+/// The lookup has no branches, because this function is called when most keys are contained and
+/// need all their probes.
 #[inline]
 pub(crate) fn all_probes_set<R: Reads>(level: Level, words: &[R], draws: &Draws, first: &Lanes, second: &Lanes) -> Option<u32> {
     match level {
@@ -34,8 +35,8 @@ pub(crate) fn all_probes_set<R: Reads>(level: Level, words: &[R], draws: &Draws,
     }
 }
 
-/// Like [`all_probes_set`], for positions that were drawn before: one row for each probe, with one
-/// lane for each key.
+/// Like [`all_probes_set`], for positions that are already computed. `positions` has one row for
+/// each probe, and a row has one lane for each key.
 #[inline]
 pub(crate) fn all_set_at<R: Reads>(level: Level, words: &[R], positions: &[Row]) -> u32 {
     match level {
@@ -60,8 +61,8 @@ pub(crate) fn gathers(level: Level) -> bool {
     }
 }
 
-/// Draws the positions of eight keys together, and looks them up at once with `are_set`, which
-/// returns one bit for each.
+/// Draws the positions of eight keys together, and looks them up together with `are_set`, which
+/// returns one bit for each key.
 #[inline(always)]
 fn all_by(draws: &Draws, first: &Lanes, second: &Lanes, are_set: impl Fn(&Eight) -> u8) -> Option<u32> {
     let (mut found, mut skipped) = (0, 0);
@@ -98,28 +99,28 @@ fn one_by_one<R: Reads>(words: &[R], positions: &Eight) -> u8 {
     (0..).zip(positions).fold(0, |found, (key, position)| found | u8::from(is_set(words, *position)) << key)
 }
 
-/// Some of up to `N` keys, in order, with the present position of each.
+/// A selection from up to `N` keys, in order, with the present position of each selected key.
 pub(crate) struct Chosen<const N: usize> {
-    /// The index of each key.
+    /// The index of each selected key.
     pub(crate) keys: [u64; N],
     /// What remains of each key's present word after the positions that were drawn from it.
     pub(crate) rest: [u64; N],
     /// The position of each key's present probe.
     pub(crate) positions: [u64; N],
-    /// The number of keys. Entries of the arrays beyond it have no meaning.
+    /// The number of selected keys. Entries of the arrays beyond this number have no meaning.
     pub(crate) count: usize,
 }
 
 impl<const N: usize> Chosen<N> {
-    /// The first `count` keys, with no positions yet. Always inlined, because copying the arrays
-    /// would take as long as two probes.
+    /// Selects the first `count` keys, with no positions yet. Always inlined, because copying the
+    /// arrays would take as long as two probes.
     #[inline(always)]
     pub(crate) fn first(count: usize) -> Chosen<N> {
         Chosen { keys: core::array::from_fn(|key| key as u64), rest: [0; N], positions: [0; N], count }
     }
 
-    /// Keeps the keys whose position is set: their entries in `keys` and `rest` are moved to the
-    /// front, in order.
+    /// Keeps only the keys whose present position is set. Their entries in `keys` and `rest` are
+    /// moved to the front, in order.
     #[inline]
     pub(crate) fn keep<R: Reads>(&mut self, level: Level, words: &[R]) {
         self.count = match level {
@@ -180,8 +181,8 @@ mod avx512 {
                 // SAFETY: eight numbers of eight bytes; the load needs no alignment.
                 let moved = unsafe { _mm512_loadu_epi64(source.as_ptr().cast()) };
                 let moved = _mm512_maskz_compress_epi64(found, moved);
-                // At most as many are kept as were read, so the eight numbers that are written
-                // here have been read before.
+                // No more numbers are kept than have been read, so the eight numbers that are
+                // overwritten here have already been read.
                 let Some(target) = values[kept..].first_chunk_mut::<EIGHT>() else { break };
                 // SAFETY: eight numbers of eight bytes; the store needs no alignment.
                 unsafe { _mm512_storeu_epi64(target.as_mut_ptr().cast(), moved) };
@@ -191,7 +192,7 @@ mod avx512 {
         kept
     }
 
-    /// One bit for each position that is set.
+    /// Returns one bit for each position, which is 1 if the position is set.
     #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
     fn are_set<R: Reads>(words: &[R], positions: &Eight) -> u8 {
         if R::IS_SHARED {
@@ -221,7 +222,7 @@ mod tests {
     use proptest::prelude::*;
     use truebloom_math::mix;
 
-    /// The expected answer for every lane, by the definition of a lookup.
+    /// The expected answer for every lane, computed directly from the definition of a lookup.
     fn expected(words: &[u64], positions: &[Row]) -> u32 {
         let is_set = |position: u64| position / 64 < words.len() as u64 && words[(position / 64) as usize] & 1 << (position % 64) != 0;
         (0..LANES).filter(|lane| positions.iter().all(|Row(positions)| is_set(positions[*lane]))).fold(0, |found, lane| found | 1 << lane)
@@ -248,7 +249,7 @@ mod tests {
         }
     }
 
-    /// The answer for every lane, computed from the positions that the scheme gives each key alone;
+    /// The answer for every lane, computed for one key at a time from the scheme's positions.
     /// `None` if a word is skipped.
     fn one_after_the_other(words: &[u64], scheme: &Standard, hashes: &[KeyHash; LANES]) -> Option<u32> {
         let draws = scheme.draws();
@@ -294,7 +295,8 @@ mod tests {
         }
     }
 
-    /// A key with a skipped word must be handled alone, whichever word is skipped, and in any lane.
+    /// A key with a skipped word must be handled alone. The test skips either half of the hash, in
+    /// every lane.
     #[test]
     fn a_skipped_word_is_noticed() {
         let scheme = Standard::new(3 << 50, 4).expect("in range");

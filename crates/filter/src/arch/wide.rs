@@ -1,4 +1,4 @@
-//! Products of 64-bit numbers, computed from halves as vector instructions require.
+//! Products of 64-bit numbers, computed from 32-bit halves as vector instructions require.
 
 const LOW: u64 = u32::MAX as u64;
 

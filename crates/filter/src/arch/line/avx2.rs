@@ -16,8 +16,8 @@ use core::arch::x86_64::{
 unsafe fn has<W: Word>(line: &Line<W>, word: u64, probes: u32) -> bool {
     const { assert!(size_of::<Line<W>>() == 64) };
     let shifts = &SHIFTS[(probes & 7) as usize];
-    // SAFETY: line and shifts are two registers long each, the loads need no alignment, and the
-    // processor has the instructions.
+    // SAFETY: the line and the shifts are each two registers long, the loads need no alignment, and
+    // the processor has the instructions.
     unsafe {
         let load = |words: *const __m256i, half: usize| -> __m256i { _mm256_loadu_si256(words.add(half)) };
         let (line, shifts): (*const __m256i, *const __m256i) = (line.as_ptr().cast(), shifts.as_ptr().cast());

@@ -37,8 +37,8 @@ unsafe fn has_in(line: __m512i, word: u64, probes: u32) -> bool {
     }
 }
 
-/// For each number of probes: a mask for the bits of a word that are used, and a factor that copies
-/// the word's first position to the unused places.
+/// Two constants for each number of probes: a mask that selects the bits of a word that are used,
+/// and a factor that copies the word's first position to the unused places.
 const KEPT: [(u64, u64); PROBES_A_WORD as usize + 1] = {
     let mut kept = [(0, 0); PROBES_A_WORD as usize + 1];
     let mut probes = 0;

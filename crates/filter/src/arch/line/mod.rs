@@ -1,9 +1,8 @@
 //! Probes within one line of 512 bits.
 //!
 //! All bits of a key in a blocked filter lie in one line. Each word of the key's stream gives seven
-//! positions of nine bits each. A kernel tests for one word whether its positions are all set.
-//! [`scalar`] is the reference; the other kernels give the same answers, but test all positions at
-//! once.
+//! positions of nine bits each. A kernel tests whether all positions of a word are set. [`scalar`]
+//! is the reference. The other kernels give the same answers, but test all positions at once.
 
 #[cfg(all(target_arch = "x86_64", feature = "simd"))]
 mod avx2;
@@ -27,8 +26,8 @@ pub(crate) const LINE_BITS: u64 = 512;
 /// A cache line. Bit i of a line is bit i mod 64 of word i / 64.
 pub(crate) type Line<W = u64> = [W; 8];
 
-/// The shifts with which the lanes of a kernel extract their positions from a word, for each number
-/// of probes per word. Lanes without a probe repeat the first position.
+/// For each number of probes per word, the shifts with which the lanes of a kernel extract their
+/// positions from the word. Lanes without a probe use the first position again.
 #[cfg(all(target_arch = "x86_64", feature = "simd"))]
 const SHIFTS: [Line; PROBES_A_WORD as usize + 1] = {
     let mut shifts = [[0; 8]; PROBES_A_WORD as usize + 1];
@@ -109,17 +108,17 @@ pub(crate) fn contains_shared<R: Reads>(level: Level, line: &[R; 8], word: u64, 
 pub(crate) struct Asked<'a> {
     /// The number of each key's line.
     pub(crate) lines: &'a Lanes,
-    /// The words that encode the keys' positions: first the first word of every key, then the
-    /// second.
+    /// The words that encode the keys' positions: the first word of every key, then the second word
+    /// of every key, and so on.
     pub(crate) words: &'a [Lanes],
     /// The number of keys in the group.
     pub(crate) count: usize,
-    /// Lines to prefetch during the lookup, one for each key. Requesting all lines at once would
-    /// make the requests wait for each other.
+    /// Lines to prefetch during the lookup. One of them is requested before each key is looked up,
+    /// because requests for all lines at once would wait for each other.
     pub(crate) ahead: &'a Lanes,
 }
 
-/// Looks up a group of keys; returns one bit for each, which is set if the key is contained.
+/// Looks up a group of keys. Returns one bit per key, which is set if the key is contained.
 #[inline]
 pub(crate) fn contains_group<W: Word>(level: Level, lines: &[Line<W>], asked: Asked<'_>, probes: u32) -> u32 {
     match level {
@@ -141,12 +140,12 @@ pub(crate) fn set<W: Word>(level: Level, line: &mut Line<W>, first: u64, second:
         // SAFETY: `Level::detect` makes this value only on processors that have the instructions.
         #[cfg(all(target_arch = "x86_64", feature = "simd"))]
         Level::Avx512 => unsafe { avx512::set(line, first, second, probes) },
-        // With AVX2, a line takes two registers; no kernel for it was tried.
+        // With AVX2, a line takes two registers. No AVX2 kernel for insertions was tried.
         _ => scalar::set(line, first, second, probes),
     }
 }
 
-/// Inserts a group of keys in order; returns one bit for each, which is set if the key was new.
+/// Inserts a group of keys in order. Returns one bit per key, which is set if the key was new.
 #[inline]
 pub(crate) fn insert_group<W: Word>(level: Level, lines: &mut [Line<W>], asked: Asked<'_>, probes: u32) -> u32 {
     match level {
@@ -188,16 +187,16 @@ pub(crate) fn all_set(has: impl Fn(u64, u32) -> bool, mut next: impl FnMut() -> 
     }
 }
 
-/// Looks up a group of keys with the kernel `has`. A key whose line is beyond the end counts as not
-/// contained, but no scheme has such lines. This function is inlined, so that it is compiled with
-/// the instructions of its caller.
+/// Looks up a group of keys with the kernel `has`. If a key's line is beyond the end, the key
+/// counts as not contained, but no scheme has such lines. This function is inlined, so that it is
+/// compiled with the instructions of its caller.
 #[inline(always)]
 fn each_key<W: Word>(has: impl Fn(&Line<W>, u64, u32) -> bool + Copy, lines: &[Line<W>], asked: Asked<'_>, probes: u32) -> u32 {
     let Some((first, more)) = asked.words.split_first() else { return 0 };
     let now = probes.min(PROBES_A_WORD);
     let mut contained = 0;
     // Loops of fixed length are fastest, so all lanes are tested, eight at a time. The answers of
-    // lanes beyond the count are dropped.
+    // lanes without a key are dropped.
     let eights = asked.lines.as_chunks::<8>().0.iter().zip(first.as_chunks::<8>().0).zip(asked.ahead.as_chunks::<8>().0);
     for (eight, ((numbers, words), ahead)) in eights.enumerate() {
         let mut found = 0;
@@ -225,7 +224,7 @@ fn each_key<W: Word>(has: impl Fn(&Line<W>, u64, u32) -> bool + Copy, lines: &[L
     contained
 }
 
-/// Inserts a group of keys with the kernel `set`. A key whose line is beyond the end is not
+/// Inserts a group of keys with the kernel `set`. If a key's line is beyond the end, the key is not
 /// inserted, but no scheme has such lines.
 #[inline(always)]
 fn set_each_key<W: Word>(
@@ -266,7 +265,7 @@ mod tests {
     use crate::scheme::WordStream;
     use proptest::prelude::*;
 
-    /// The expected answer for a word, by the definition.
+    /// The expected answer for a word, computed directly from the definition.
     fn expected(line: &Line, word: u64, probes: u32) -> bool {
         (0..probes).all(|probe| {
             let position = word >> (9 * probe) & 511;

@@ -4,7 +4,7 @@ use super::{Line, PROBES_A_WORD};
 use crate::word::Word;
 
 /// Whether the first `probes` (at most seven) positions of the word are all set. There is no branch
-/// per position, because branches could not be predicted.
+/// per position, because such a branch could not be predicted.
 #[inline(always)]
 pub(super) fn has<W: Word>(line: &Line<W>, word: u64, probes: u32) -> bool {
     (0..probes).fold(1, |all, probe| {
