@@ -1,5 +1,5 @@
-//! Computes with the number e in integer arithmetic, to find the smallest depth and width. With
-//! rounded logarithms, the results could be wrong by one.
+//! Integer arithmetic with the number e (2.718...), used to find the smallest depth and width of a
+//! sketch. With rounded logarithms, the depth or the width could be wrong by one.
 
 use crate::exact::dyadic::Dyadic;
 use crate::exact::enclosure::{Enclose, Enclosure};
@@ -8,11 +8,13 @@ use crate::{Rate, Result};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The sum of `sign^i / i!` over all i >= 2, where `sign` is 1 or -1. Returns the sum as a
-/// fraction, and its largest error in either direction, in units of the last place.
+/// Computes the sum of `1 / i!` over all i >= 2, which is e - 2. If `alternating` is true, computes
+/// the sum of `(-1)^i / i!`, which is 1/e. Returns the binary digits of the sum, and an upper bound
+/// on its absolute error in units of the last place.
 ///
-/// A term is the floor of the previous one divided by i, so its error is below two units. The terms
-/// after the first one that is rounded to 0 add up to less than four units.
+/// Each term is the previous term divided by i and rounded down, so its error is below two units.
+/// The sum ends at the first term that is rounded to 0. The terms after it would add up to less
+/// than four units.
 fn series(limbs: usize, alternating: bool) -> (Vec<u64>, u128) {
     let (mut sum, mut term) = (vec![0; limbs], vec![0; limbs]);
     term[limbs - 1] = 1 << 63;
@@ -29,11 +31,12 @@ fn series(limbs: usize, alternating: bool) -> (Vec<u64>, u128) {
     (sum, 2 * u128::from(i) + 4)
 }
 
-/// Returns `floor(e multiplier / divisor)` if it fits a word. The multiplier is the product of
-/// `factors`; each factor fits a word, but the product need not.
+/// Returns `floor(e multiplier / divisor)`, or `None` if this number does not fit a 64-bit word.
+/// The multiplier is the product of `factors`, and can be longer than a word.
 pub(super) fn floor_of_multiple(factors: &[u64], divisor: u64) -> Option<u64> {
-    // The number is irrational, so it is never whole. With enough digits, both ends have the same
-    // floor. If 64 words are not enough, the floor of the upper end is on the safe side.
+    // The quotient is irrational, so it is never whole. With enough digits, its lower and upper
+    // bounds therefore have the same floor. If 64 words are not enough, the floor of the upper
+    // bound is used: it can only make the sketch wider.
     (4..=64)
         .find_map(|limbs| {
             let (sum, error) = series(limbs, false);
@@ -56,8 +59,9 @@ pub(super) fn floor_of_multiple(factors: &[u64], divisor: u64) -> Option<u64> {
         .map(|whole| whole[0])
 }
 
-/// The number `e^-power`, or `e^-power / (1 - e^-2 / 2)` for a two-hash sketch. The divisor comes
-/// from Theorem 9.1: it allows for items that share both hashes, and makes the depth larger.
+/// The number `e^-power`, or `e^-power / (1 - e^-2 / 2)` for a two-hash sketch. The divisor
+/// `1 - e^-2 / 2` comes from Theorem 9.1 of Kirsch and Mitzenmacher. It accounts for items that
+/// share both hashes with the estimated item, and makes the depth larger.
 pub(super) struct Depth {
     pub(super) power: u32,
     pub(super) two_hash: bool,
@@ -67,7 +71,7 @@ impl Enclose for Depth {
     fn attempt(&self, limbs: usize) -> Result<Enclosure> {
         let (mut base, error) = series(limbs, true);
         fixed::subtract(&mut base, &fixed::units(error));
-        // The base is below 1/e by at most this error.
+        // The base is now at most 1/e. It is too low by at most twice the error of the series.
         let error = 2 * error;
         let mut product = Product::new(limbs);
         let mut term = vec![0; limbs];
@@ -75,8 +79,9 @@ impl Enclose for Depth {
         let mut above = (error + 1) * u128::from(self.power);
         let mut sum = term.clone();
         if self.two_hash {
-            // Sums the geometric series of q = e^-2 / 2. Each term is wrong by at most `each`: q
-            // times the error of the last term, plus the error of q, plus one unit.
+            // Adds up the geometric series with the ratio q = e^-2 / 2. The error of each term is
+            // at most `each`: q times the error of the previous term, plus the error of q, plus one
+            // unit.
             let mut q = vec![0; limbs];
             product.power(&mut q, &base, 2);
             fixed::halve(&mut q, false);
@@ -98,7 +103,7 @@ impl Enclose for Depth {
     }
 
     fn denominator_bits(&self) -> f64 {
-        // The number is transcendental, so it is never equal to a rate.
+        // The number is transcendental, and rates are rational, so the two are never equal.
         f64::INFINITY
     }
 
@@ -142,7 +147,8 @@ impl Enclose for Fraction {
         self.top.iter().for_each(|&factor| {
             fixed::multiply_word(&mut words, factor);
         });
-        // Dividing by one factor after another, with floors, gives the floor of the quotient.
+        // Dividing by each factor in turn, and rounding down each time, gives the floor of the
+        // quotient.
         self.bottom.iter().for_each(|&factor| Divisor::new(factor).divide(0, &mut words));
         Ok(Enclosure::around(words, 0, 1, -64 * limbs as i64))
     }
@@ -183,7 +189,8 @@ impl<A: Enclose, B: Enclose> Enclose for Sum<A, B> {
     }
 }
 
-/// The sum with the larger of the two exponents, rounded down or up.
+/// Adds two numbers. The sum has the larger of their exponents. It is rounded up if `up` is true,
+/// and down otherwise.
 fn plus(a: &Dyadic, b: &Dyadic, up: bool) -> Dyadic {
     let exponent = a.exponent.max(b.exponent);
     let (mut sum, other) = (a.aligned(exponent, up), b.aligned(exponent, up));
@@ -202,7 +209,8 @@ mod tests {
     }
 
     /// Compares the series with the same series computed with two more words. The difference must
-    /// stay within the stated error, and must exceed a tenth of that error.
+    /// always be within the stated error. In at least one case, it must exceed a tenth of that
+    /// error.
     #[test]
     fn the_budget_of_the_series_is_kept_and_used() {
         let mut worst = 0.0f64;
@@ -219,7 +227,8 @@ mod tests {
         assert!(worst > 0.1, "a tenth of the budget would do: {worst}");
     }
 
-    /// Tests sums of numbers of different lengths, with a carry beyond both.
+    /// Tests sums of two numbers with different numbers of words. Some of these sums carry into an
+    /// additional word.
     #[test]
     fn sums_keep_all_their_words() {
         let number = |words: &[u64]| Dyadic { words: words.to_vec(), exponent: -64 };
@@ -248,8 +257,8 @@ mod tests {
         }
     }
 
-    /// Compares brackets of sums such as `2/3 + 6/7 = 32/21` with the exact sum. The two truncation
-    /// errors of a sum add up to more than one unit.
+    /// Compares brackets of sums such as `2/3 + 6/7 = 32/21` with the exact sum. The truncation
+    /// errors of the two terms can add up to more than one unit of the last place.
     #[test]
     fn sums_are_enclosed() {
         for ((top, a), (other, b)) in [((2u64, 3u64), (6u64, 7u64)), ((10, 11), (12, 13)), ((1, 3), (1, 7)), ((4, 5), (6, 7))] {

@@ -1,4 +1,5 @@
-//! Upper bounds on the probability that an estimate is too high by a share of the stream.
+//! Upper bounds on the probability that an estimate is too high by a given share of the stream's
+//! sum.
 
 use super::euler::{Fraction, Sum};
 use super::shape::inverse;
@@ -12,8 +13,9 @@ use alloc::vec;
 
 impl Shape {
     /// Returns a proven upper bound on the probability that an estimate is too high by `epsilon` N
-    /// or more. N is the sum of the stream. The result brackets this bound. The true probability
-    /// can be lower than both ends.
+    /// or more. N is the sum of all counts in the stream. The result is a bracket (a lower and an
+    /// upper end) that contains the exact value of this bound. The true probability can be below
+    /// both ends of the bracket.
     ///
     /// The bound depends on how the rows get their hashes, and on the assumption about the hash
     /// functions ([`Family`]). In these formulas, w is the width and d is the depth:
@@ -22,11 +24,13 @@ impl Shape {
     ///   from Markov's inequality for each row.
     /// * For two ideal hashes per copy, the bound is
     ///   `((2 / (epsilon w))^d + 2 / (epsilon w^2))^copies` (Theorem 9.1 of Kirsch and
-    ///   Mitzenmacher). The proof treats two groups of other items separately. The first term
-    ///   bounds the probability that the items with different hashes cause half of the error. Each
-    ///   of these items shares at most one counter of a copy with the estimated item, so the rows
-    ///   are negatively associated. The second term bounds the probability that the items with the
-    ///   same two hashes cause half of the error.
+    ///   Mitzenmacher). The proof divides the other items into two groups. The first group consists
+    ///   of the items that differ from the estimated item in at least one of the two hashes. Each
+    ///   of them shares at most one counter of a copy with the estimated item, so the rows are
+    ///   negatively associated. The first term bounds the probability that this group causes half
+    ///   of the error. The second group consists of the items with the same two hashes as the
+    ///   estimated item. The second term bounds the probability that this group causes half of the
+    ///   error.
     /// * For two pairwise independent hashes per copy, the bound is `(1 / (epsilon w))^copies`. It
     ///   follows from Markov's inequality for one row of each copy, because the copies are
     ///   independent. The proof uses only one row of each copy, because the rows of a copy depend
@@ -42,7 +46,8 @@ impl Shape {
             return Ok(Fpr::ONE);
         }
         let mut bound = Fpr::from_enclosure(&enclosure);
-        // With more than 2^20 binary digits, the logarithm may be wrong in its last digit.
+        // The logarithm of a number with more than 2^20 binary digits can be wrong in its last
+        // digit.
         if bound.ln_lower < -5e5 {
             (bound.ln_lower, bound.ln_upper) = (bound.ln_lower * (1.0 + 1e-15), bound.ln_upper * (1.0 - 1e-15));
         }
@@ -76,21 +81,21 @@ impl Shape {
         })
     }
 
-    /// Returns a proven bound on the error of an estimate in a stream with sum `total`. The
-    /// estimate exceeds the true count by more than this bound with probability at most `delta`.
-    /// The result is at most `total`, because an error is never larger. This takes a few
-    /// microseconds.
+    /// Returns a proven bound on the error of an estimate, for a stream whose counts have the sum
+    /// `total`. The estimate exceeds the true count by more than this bound with probability at
+    /// most `delta`. The result is at most `total`, because no error is larger than `total`. This
+    /// takes a few microseconds.
     #[must_use]
     pub fn error_bound(&self, total: u64, family: Family, delta: &Rate) -> u64 {
         let _work = work::begin();
         let target = ln_target(delta);
-        // Finds the smallest v with ln failure((v + 1) / total) <= target. The left side falls with
-        // v.
+        // Finds the smallest v with ln failure((v + 1) / total) <= target. The left side decreases
+        // as v grows.
         let unlikely = |v: u64| self.ln_failure((v as f64 + 1.0) / total as f64, family) <= target;
         bisect(0..=total, unlikely)
     }
 
-    /// The logarithm of the bound, with rounding errors.
+    /// The logarithm of the bound, computed in `f64`, plus a margin for rounding errors.
     fn ln_failure(&self, epsilon: f64, family: Family) -> f64 {
         let (width, depth, copies) = (self.width as f64, f64::from(self.depth), f64::from(self.copies));
         let ln_row = -libm::log(epsilon * width);
@@ -103,7 +108,7 @@ impl Shape {
                 copies * (more + libm::log1p(libm::exp(less - more)))
             }
         };
-        // The margin for rounding grows with the exponent.
+        // The margin is proportional to the size of the logarithm.
         ln + ln.abs() * LN_SLACK * 1e-3
     }
 }

@@ -3,12 +3,12 @@
 //!
 //! A sketch consists of `copies` copies. Each copy has `depth` rows of `width` counters. In every
 //! row, an item has one counter, which it may share with other items. Each occurrence of the item
-//! adds to these counters. The estimate of an item's count is the smallest of its counters. This
-//! estimate is never below the true count. It is too high by the amount that other items added to
-//! that counter.
+//! increases all of its counters. The estimate of the item's count is the smallest of its counters.
+//! This estimate is never below the true count. It is too high by the amount that other items added
+//! to this smallest counter.
 //!
-//! The counts in the stream must not be negative; N is their sum. The bounds are for one item that
-//! was chosen without knowing the hashes.
+//! The counts in the stream must not be negative. N is the sum of all counts. The bounds hold for a
+//! single item that was chosen without knowing the hashes.
 //!
 //! The results follow section 9 of Kirsch and Mitzenmacher, with the corrections K12 to K15 of
 //! docs/ERRATA.md.
@@ -66,13 +66,14 @@ impl fmt::Display for Family {
     }
 }
 
-/// A lower bound on the logarithm of a rate. If the logarithm of an upper bound on a probability is
-/// at most this value, the probability is proven to be at most the rate. The computation has about
-/// ten roundings of numbers below 10^4, whose errors add up to less than a tenth of [`LN_SLACK`].
+/// Returns a lower bound on the logarithm of a rate. If the logarithm of an upper bound on a
+/// probability is at most this value, the probability is proven to be at most the rate. The
+/// computation of that logarithm rounds about ten times, with numbers below 10^4. These rounding
+/// errors add up to less than a tenth of [`LN_SLACK`].
 fn ln_target(rate: &Rate) -> f64 {
     rate.ln() - LN_SLACK
 }
 
-/// A margin that is added if a bound is evaluated in logarithms. The margin corresponds to a factor
-/// of 1 + 10^-9 in the probability.
+/// A margin for the rounding errors of bounds that are computed as logarithms. The margin
+/// corresponds to a factor of 1 + 10^-9 in the probability.
 const LN_SLACK: f64 = 1e-9;

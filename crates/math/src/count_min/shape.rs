@@ -28,7 +28,8 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// Creates the shape of a sketch with `copies` copies of `depth` rows of `width` counters.
+    /// Creates the shape of a sketch. The sketch has `copies` copies, each copy has `depth` rows,
+    /// and each row has `width` counters.
     ///
     /// # Errors
     /// Fails in these cases:
@@ -55,9 +56,9 @@ impl Shape {
     }
 
     /// Computes the size of a sketch for a given error and probability. With this size, an estimate
-    /// is too high by `epsilon` N or more with probability at most `delta`. N is the sum of the
-    /// stream. This is proven for independent rows with either [`Family`] of hash functions. For
-    /// two hashes, it is proven only for [`Family::Ideal`] (see
+    /// is too high by `epsilon` N or more with probability at most `delta`. N is the sum of all
+    /// counts in the stream. This is proven for independent rows with either [`Family`] of hash
+    /// functions. For two hashes, it is proven only for [`Family::Ideal`] (see
     /// [`failure_bound`](Shape::failure_bound)).
     ///
     /// For independent rows:
@@ -150,7 +151,7 @@ impl Shape {
     }
 }
 
-/// The factors of the numerator of `1 / rate`, and its denominator.
+/// Returns the numerator of `1 / rate` as a list of factors, and the denominator of `1 / rate`.
 pub(super) fn inverse(rate: &Rate) -> (Vec<u64>, u64) {
     let (numerator, exponent, divisor) = rate.parts();
     let digits = exponent.unsigned_abs();
@@ -170,7 +171,8 @@ fn width(epsilon: &Rate, rows: Rows) -> Result<u64> {
 }
 
 /// The smallest d with `e^-d <= rate` or, for two hashes, with `e^-d / (1 - e^-2 / 2) <= rate`
-/// (Theorem 9.1). The smallest possible rate is near 10^-4020, so 16,384 is always enough.
+/// (Theorem 9.1). The smallest possible rate is near 10^-4020, so a depth of 16,384 is always
+/// enough.
 fn least_depth(rate: &Rate, two_hash: bool) -> Result<u32> {
     let depth = least(1 << 14, |power| Depth { power, two_hash }.at_most(rate, None))?;
     depth.map_or_else(|| out_of_range("delta", rate, "at least 10^-4020"), Ok)
@@ -185,8 +187,9 @@ fn least_copies(epsilon: &Rate, delta: &Rate) -> Result<u32> {
     copies.map_or_else(|| out_of_range("epsilon", epsilon, format!("so small that 2^30 copies reach a delta of {delta}")), Ok)
 }
 
-/// The smallest number, at least 1, for which `enough` is true, or `None` if it is above `most`.
-/// The search doubles and then bisects, so it tries no number far above the answer.
+/// Returns the smallest number from 1 to `most` for which `enough` is true, or `None` if there is
+/// none. The search doubles the number until it is enough, and then bisects. So it tries no number
+/// far above the answer.
 fn least(most: u32, enough: impl Fn(u32) -> Result<bool>) -> Result<Option<u32>> {
     let (mut below, mut at) = (0, 1);
     while !enough(at)? {
@@ -226,8 +229,8 @@ impl Factored {
     }
 }
 
-/// Numerator and denominator of a rate without common factors. The part of the denominator that is
-/// coprime to ten divides a one-word number, so all factors fit in words.
+/// Returns the numerator and the denominator of a rate in lowest terms. The part of the denominator
+/// that is coprime to ten divides a one-word number, so all factors fit in words.
 fn lowest_terms(rate: &Rate) -> (u64, Factored) {
     let (mut top, exponent, mut odd) = rate.parts();
     let ten = u64::from(exponent.unsigned_abs());

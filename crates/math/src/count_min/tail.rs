@@ -1,21 +1,25 @@
-//! Bounds on the errors of one sketch that follow from its counters.
+//! Bounds on the errors of one sketch, computed from its counters.
 //!
 //! Hashes of the ideal family choose an item's counters independently of the amounts that other
-//! items added to them. Consider independent rows, and the counters without the item's own count.
-//! Given these counters, the probability that the *other* items added at least v to all counters of
-//! the item is the product of one factor per row: the share of the row's counters that are at least
-//! v. The counters that a sketch stores include the item's own count, which can only increase these
-//! shares. So the bound computed from the stored counters is also valid. With two hashes per copy,
-//! the rows of a copy are pairwise independent, but not independent. So for each copy, the product
-//! of its two smallest shares replaces the product over all its rows.
+//! items added to them. Consider a sketch with independent rows, and leave out the item's own
+//! count. In each row, the probability that the item's counter is at least v is the share of the
+//! row's counters that are at least v. So the probability that the *other* items added at least v
+//! to all counters of the item is the product of these shares over all rows. The counters that a
+//! sketch stores include the item's own count, which can only increase the shares. So the bound
+//! computed from the stored counters is also valid. With two hashes per copy, any two rows of a
+//! copy are independent, but three rows can depend on each other. So for each copy, the product of
+//! its two smallest shares replaces the product over all its rows.
 //!
-//! The bound also holds for conservative update, where an item also raises no counter by more than
-//! its own count. The reason is that an update commutes with adding a constant, and preserves the
-//! order of sketches.
+//! The bound also holds for conservative update, which raises a counter only as far as necessary.
+//! With conservative update, too, the updates for an item raise the final value of each counter by
+//! at most the item's own count. This follows from two properties of an update. First, it commutes
+//! with adding a constant to all counters. Second, if every counter of one sketch is at most that
+//! of another sketch, the same is true after the update.
 //!
-//! By Markov's inequality, the share of a row is at most N / (w v). So with independent rows this
-//! bound is never weaker than the one from N alone, and it is much tighter if a few items make up
-//! most of N. With two hashes it may be weaker, because the bound from N alone (Theorem 9.1) uses
+//! By Markov's inequality, the share of a row is at most N / (w v), where N is the sum of all
+//! counts in the stream and w is the width. So with independent rows, this bound is never weaker
+//! than the bound from N alone (`Shape::failure_bound`). It is much tighter if a few items make up
+//! most of N. With two hashes, it can be weaker, because the bound from N alone (Theorem 9.1) uses
 //! all rows. To use the smaller of the two bounds, divide the allowed probability of failure
 //! between them in advance.
 
@@ -25,18 +29,18 @@ use crate::{Rate, Result, error::out_of_range};
 use alloc::format;
 
 impl Shape {
-    /// Returns a bound on the probability that the estimate of a given item is too high by v or
-    /// more. This is the probability that other items added at least v to each of its counters. The
-    /// result is the logarithm of an upper bound. The item must be chosen without knowing the
-    /// hashes, which must be of the [ideal family](super::Family::Ideal).
+    /// Returns the logarithm of an upper bound on the probability that the estimate of a given item
+    /// is too high by v or more. This is the probability that other items added at least v to each
+    /// of the item's counters. The item must be chosen without knowing the hashes, and the hash
+    /// functions must be of the [ideal family](super::Family::Ideal).
     ///
     /// `at_least[j]` is the number of counters of row j that are at least v. The function needs
     /// only these numbers, not v itself.
     ///
     /// Consider the fraction of counters that are at least v in each row. For independent rows, the
     /// bound is the product of these fractions over all rows. For two hashes, any two rows of a
-    /// copy are independent, but three may not be. The bound therefore multiplies only the two
-    /// smallest fractions of each copy.
+    /// copy are independent, but three rows can depend on each other. The bound therefore
+    /// multiplies only the two smallest fractions of each copy.
     ///
     /// # Errors
     /// Fails if the length of `at_least` is not the number of rows, or if a number in it is above

@@ -1,24 +1,26 @@
-//! An estimate of the number of items that one filter holds and another does not, from the bits
-//! that only the first has.
+//! An estimate of the number of items that one filter holds and another filter does not. It is
+//! computed from the bits that are set only in the first filter.
 //!
-//! Filters A and B have the same bits, probes and seed. A is fixed, and B holds `d` items that A
-//! does not hold. The positions of those items are independent of A's bits. They hit some of the
-//! `m - |A|` positions that are empty in A. The number of positions hit there is the number of bits
-//! that B has and A does not. The law of this number has only one unknown, d. Keys that both
-//! filters hold have no influence, because they set only bits that A has. The number of items in A
-//! has no influence either. So the interval for d is short. Three separate intervals, for the fills
-//! of A, of B and of their union, would each include the variation that the three fills have in
-//! common.
+//! Filters A and B have the same number of bits, the same number of probes and the same seed. A is
+//! fixed, and B holds `d` items that A does not hold. The positions of those items are independent
+//! of A's bits. A has `|A|` set bits, and the items hit some of the `m - |A|` bits that are not set
+//! in A. The number of bits that they hit there is the number of bits that are set in B but not in
+//! A. The law (distribution) of this number has only one unknown parameter, d. Items that both
+//! filters hold have no influence, because they set only bits that are set in A. The number of
+//! items in A has no influence either. So the interval for d is short. It could also be computed
+//! from three separate intervals, for the fills of A, of B and of their union. But these fills vary
+//! together, and each of the three intervals would include this common variation.
 //!
-//! The number of bits that are in A or hit by d items follows a law of
-//! [`occupancy`](crate::occupancy). In this law, the set bits of A count as one more committee (a
-//! set of different bits). The number is a sum of independent Bernoulli variables. The law is
-//! summed if this takes little enough work, and otherwise bounded by the inequalities of Bennett
-//! and of Berry and Esseen. For a sliced filter, the number is a sum over slices, which is also a
-//! sum of independent Bernoulli variables. With two hashes or in blocks, positions depend on each
-//! other. In this case, the number of positions that are hit is a function of independent items,
-//! each of which changes it by at most k. McDiarmid's inequality applies, with the mean or with
-//! bounds on the mean.
+//! For a standard or classic filter, the number of bits that are set in A or hit by the d items
+//! follows a law of [`occupancy`](crate::occupancy). In this law, the set bits of A count as one
+//! more *committee*: a set of different bits that are set together. The number is distributed like
+//! a sum of independent Bernoulli variables. Its exact tail probabilities are computed if this
+//! takes little enough work. Otherwise, they are bounded by the inequalities of Bennett and of
+//! Berry and Esseen. For a partitioned filter, the number is a sum over slices, which is also a sum
+//! of independent Bernoulli variables. With two hashes or in blocks, the positions of an item
+//! depend on each other. The number of bits that are hit is then a function of d independent items,
+//! and each item changes it by at most k. So McDiarmid's inequality applies, with the mean of this
+//! number or with bounds on the mean.
 
 use super::interval::{MOST, Search, first, weaker};
 use super::{ItemsEstimate, check};
@@ -142,8 +144,8 @@ impl Ground<'_> {
     }
 }
 
-/// The two tails for a sliced filter. Each slice has its own law, and the bits of different slices
-/// are independent.
+/// The two upper bounds of `tails` for a partitioned filter. Each slice has its own law, and the
+/// bits of different slices are independent.
 fn sliced(slices: &[(u64, u64)], items: u64, more: u64) -> Result<(f64, f64)> {
     let (mut mean, mut variance, mut ones, mut most) = (0.0, 0.0, 0, 0);
     let mut known: Vec<((u64, u64), (f64, f64))> = Vec::new();
@@ -171,17 +173,18 @@ fn sliced(slices: &[(u64, u64)], items: u64, more: u64) -> Result<(f64, f64)> {
 /// Estimates the number of items that are missing from a filter. The estimate is computed from
 /// `more`, the number of additional bits that these items would set. The result also has a
 /// confidence interval. For a random seed, the interval covers the true number with probability at
-/// least `confidence`. This holds for every true number and every content of the filter, and also
-/// among only those seeds that give the filter its present bits.
+/// least `confidence`. This holds for every true number and every content of the filter. It also
+/// holds if only those seeds are considered that give the filter its present bits.
 ///
 /// For example, this function estimates how many items of a filter B are not in a filter A. For
 /// this estimate, `ground` is A, and `more` is the number of bits that are set in B but not in A.
 /// The two filters must have the same size, the same number of probes and the same seed.
 ///
-/// The interval has equal error probabilities on both sides. For an empty standard or classic
-/// filter, it is the interval of [`items_interval`](super::items_interval). If the exact
-/// probabilities are not known or would take too long to compute, proven bounds replace them. This
-/// can only make the interval longer. The `method` of the result is then [`Method::Bound`].
+/// Each end of the interval is wrong with probability at most `(1 - confidence) / 2`. For an empty
+/// standard or classic filter, it is the interval of [`items_interval`](super::items_interval). If
+/// the exact probabilities are not known or would take too long to compute, proven bounds replace
+/// them. This can only make the interval longer. The `method` of the result is then
+/// [`Method::Bound`].
 ///
 /// This takes at most a few hundredths of a second.
 ///
@@ -214,9 +217,9 @@ pub fn items_beyond(ground: &Ground<'_>, probes: u32, more: u64, confidence: f64
     }
 }
 
-/// The interval that follows from bounds on the tails alone. The true tails are monotone in the
-/// number of items. So if a bound excludes one number of items, it also excludes all numbers on the
-/// same side that are farther from the estimate.
+/// Computes the interval from bounds on the tail probabilities alone. The true tail probabilities
+/// are monotone in the number of items. So if a bound excludes one number of items, all numbers on
+/// the same side that are farther from the estimate are also excluded.
 fn by_tails(ground: &Ground<'_>, probes: u32, more: u64, level: f64, value: Option<f64>) -> Result<ItemsEstimate> {
     let tails = |items: u64| match ground {
         Ground::Unsliced { variant, bits, ones } => none_more(*variant, *bits, *ones, probes, items),
@@ -236,8 +239,8 @@ fn by_tails(ground: &Ground<'_>, probes: u32, more: u64, level: f64, value: Opti
     Ok(ItemsEstimate { value, lower, upper: upper.map(|upper| upper.max(lower)), method: weaker(Method::Exact, Method::Bound) })
 }
 
-/// The probability that `items` items set no additional bit, that is, hit only bits that are set
-/// already.
+/// The two upper bounds of `tails` if `more` is 0. The first bound is 1. The second is the
+/// probability that `items` items set no additional bit: they hit only bits that are already set.
 fn none_more(variant: Variant, bits: u64, ones: u64, probes: u32, items: u64) -> Result<(f64, f64)> {
     let hit = |probe: u32| match variant {
         Variant::Classic => libm::log((ones.saturating_sub(u64::from(probe)) as f64 / (bits - u64::from(probe)) as f64).max(0.0)),

@@ -1,5 +1,5 @@
-//! The number of bits of a filter, estimated from the number of set bits: the minimum-variance
-//! unbiased estimator of m.
+//! An estimate of the number of bits of a filter, m, from the number of set bits: the
+//! minimum-variance unbiased estimator.
 
 use crate::error::{check_probes, out_of_range};
 use crate::exact::work;
@@ -10,12 +10,12 @@ use alloc::{format, vec};
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct BitsEstimate {
-    /// The estimate, which is at least `ones`.
+    /// The estimate. It is at least the number of set bits.
     pub value: f64,
     /// A bound on the relative rounding error of `value`.
     pub relative_error: f64,
-    /// A note that says when the estimate is unbiased: if the true number of bits is at most
-    /// `items * probes`. For more bits, no estimator is unbiased.
+    /// A note that says when the estimate is unbiased. The condition is that the true number of
+    /// bits is at most `items * probes`. For more bits, no estimator is unbiased.
     pub note: &'static str,
 }
 
@@ -36,8 +36,7 @@ const MAX_STEPS: f64 = 1e8;
 /// * For the standard filter, the estimate is `x + S(nk, x-1) / S(nk, x)` (Burns, equation 48). S
 ///   is the Stirling number of the second kind.
 ///
-/// The field `relative_error` of the result is a bound on the relative rounding error. The
-/// computation takes `items * ones * probes` steps.
+/// The computation takes `items * ones * probes` steps.
 ///
 /// ```
 /// use truebloom_math::{Variant, estimate_bits};
@@ -58,13 +57,15 @@ pub fn estimate_bits(variant: Variant, items: u64, probes: u32, ones: u64) -> Re
         return Err(Error::TooLong { what: "the unbiased estimate of bits", steps, allowed: MAX_STEPS });
     }
     let ratio = cover_ratio(batches as u64, u64::from(batch), ones);
-    // For each batch, a term is rounded at most 3k + 8 times: in k + 1 additions, 2k times in the
-    // coefficient, and in the products.
+    // For each batch, a term is rounded at most 3k + 8 times: k + 1 times in additions, 2k times in
+    // the coefficient, and a few times in products.
     let relative_error = batches as f64 * (3.0 * f64::from(batch) + 8.0) * 2.0 * f64::EPSILON;
     Ok(BitsEstimate { value: ones as f64 + ratio, relative_error, note: NOTE })
 }
 
-/// The number of batches and the size of each, if they can set this many bits.
+/// Returns the number of batches, and the number of positions in each batch. A batch is a group of
+/// positions that are distinct: a single position in the standard filter, and all positions of one
+/// item in the classic filter. Fails if the batches cannot set exactly this many bits.
 pub(super) fn batches(variant: Variant, items: u64, probes: u32, ones: u64) -> Result<(u128, u32)> {
     check_probes(probes)?;
     if items == 0 {
@@ -82,20 +83,22 @@ pub(super) fn batches(variant: Variant, items: u64, probes: u32, ones: u64) -> R
     Ok((batches, batch))
 }
 
-/// The ratio `V(x-1) / V(x)` with `V(x) = W(x) / x!`, which is `x W(x-1) / W(x)`. If one more batch
-/// adds `i` new bits to reach `x`, then `V'(x) = sum over i of V(x-i) C(x-i, k-i) / i!`.
+/// Returns the ratio `V(x-1) / V(x)`, where x is `ones`, `V(x) = W(x) / x!`, and W is defined in
+/// [`estimate_bits`]. The ratio is equal to `x W(x-1) / W(x)`. One more batch of k positions
+/// changes V to `V'(x) = sum over i of V(x-i) C(x-i, k-i) / i!`, where i is the number of bits that
+/// only this batch sets.
 fn cover_ratio(batches: u64, batch: u64, ones: u64) -> f64 {
-    // `ones` and `batches` are at most MAX_STEPS, so they fit an index.
+    // `ones` and `batches` are at most MAX_STEPS, so they fit a `usize`.
     let (x_max, k) = (ones as usize, batch as usize);
     let mut covers = vec![Scaled::ZERO; x_max + 1];
     covers[0] = Scaled::ONE;
     for step in 1..=batches {
         let reached = usize::try_from(u128::from(step) * u128::from(batch)).unwrap_or(usize::MAX).min(x_max);
-        // Smaller numbers cannot grow to x - 1 any more.
+        // From a smaller number of set bits, the remaining batches cannot reach `ones - 1`.
         let needed = (batches - step).checked_mul(batch).map_or(0, |rest| ones.saturating_sub(1).saturating_sub(rest)) as usize;
         for x in (needed.max(k)..=reached).rev() {
-            // The coefficients C(x-i, k-i) / i! start from C(x, k). The next one is the last times
-            // (k-i) / (x-i) / (i+1).
+            // The coefficient `C(x-i, k-i) / i!` is `C(x, k)` for i = 0. For each further i, it is
+            // the previous coefficient times `(k-i+1) / ((x-i+1) i)`.
             let mut coefficient = choose(x, k);
             let mut sum = covers[x].times(coefficient);
             for i in 1..=k {
@@ -104,7 +107,7 @@ fn cover_ratio(batches: u64, batch: u64, ones: u64) -> f64 {
             }
             covers[x] = sum;
         }
-        // A batch covers at least k bits.
+        // After a batch, at least k bits are set.
         covers.iter_mut().take(k.min(x_max + 1)).for_each(|cover| *cover = Scaled::ZERO);
     }
     if x_max == 0 { 0.0 } else { covers[x_max - 1].over(covers[x_max]) }
@@ -128,7 +131,8 @@ impl Scaled {
     const STEP: i32 = 512;
 
     fn new(mut mantissa: f64, mut exponent: i64) -> Scaled {
-        // Scaling by 2^256 is exact, and the product of two such numbers does not overflow.
+        // HIGH is 2^256. Scaling by a power of two is exact, and the product of two numbers below
+        // HIGH does not overflow.
         const HIGH: f64 = 1.157_920_892_373_162e77;
         if mantissa >= HIGH {
             mantissa = libm::scalbn(mantissa, -Scaled::STEP);

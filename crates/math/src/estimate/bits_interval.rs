@@ -1,6 +1,6 @@
-//! Confidence intervals for the number of bits of a filter, by inversion of the law of the number
-//! of set bits. The method is known from capture-recapture studies; here, the bits are the
-//! population.
+//! Confidence intervals for the number of bits of a filter, by inversion of the law (distribution)
+//! of the number of set bits. The method is known from capture-recapture studies, which estimate
+//! the size of a population. Here, the population is the set of all bits of the filter.
 
 use super::bits::batches;
 use super::interval::{MOST, first, weaker};
@@ -11,8 +11,8 @@ use crate::occupancy::{Occupancy, Probability};
 use crate::{Method, Result, Variant, try_bisect};
 
 /// The maximum work for one tail probability during the search for an end of the interval. This
-/// work takes about twenty milliseconds. After the inequalities have narrowed the range of each
-/// end, the search computes about twenty tail probabilities.
+/// work takes about twenty milliseconds. Proven inequalities first narrow the range in which each
+/// end lies. The search then computes about twenty tail probabilities.
 const TAIL: Effort = Effort { walk: 1e7, contours: 5_000 };
 
 /// A confidence interval for the number of bits of a filter. Both ends belong to the interval.

@@ -14,26 +14,27 @@
 //!
 //! * `A_n` never decreases as n grows. So if `P(A_N <= a) <= error` for some N, the same is true
 //!   for every larger N. For each a, a search that depends only on a finds such an N, called
-//!   `N(a)`. The bound is `n < N(A_n)`, where n is the true number of keys. If it is wrong, `A_n`
-//!   is at most a_1, the largest a with `N(a) <= n`. The probability of `A_n <= a_1` is at most
-//!   `error`, because `N(a_1) <= n`. So for every n, the bound is right with probability at least
-//!   `1 - error`.
+//!   `N(a)`. The bound is `n < N(A_n)`, where n is the true number of keys. Let `a_1` be the
+//!   largest a with `N(a) <= n`. If the bound is wrong, `A_n` is at most `a_1`. The probability of
+//!   `A_n <= a_1` is at most `error`, because `N(a_1) <= n`. So for every n, the bound is right
+//!   with probability at least `1 - error`.
 //! * For every t, `exp(t S_n) / prod (1 + rho_i (e^t - 1))` is a martingale with mean 1. So an
-//!   upper bound on this product gives an upper bound on `S_n`. An upper bound on the sum of the
-//!   `rho_i` is enough, because it bounds the product.
+//!   upper bound on the product in the denominator gives an upper bound on `S_n`. For this, an
+//!   upper bound on the sum of the `rho_i` is enough, because it bounds the product.
 
 use crate::{Variant, bisect};
 
 /// The number of parts into which n keys are divided. The fill is bounded at the end of each part.
 const PARTS: u64 = 32;
 
-/// The number of values of t that are tried when only a bound on the last rate is known.
+/// The number of values of t that [`most_at_rate`] tries.
 const TILTS: i32 = 64;
 
 /// The largest number of keys that is considered.
 const MOST: u64 = 1 << 62;
 
-/// A margin for rounding errors: a few thousand steps, each with a relative error of 2^-52.
+/// A relative margin for rounding errors. It is enough for a few thousand steps, each with a
+/// relative error of 2^-52.
 const SLACK: f64 = 1e-9;
 
 /// Returns an upper bound on the number of distinct keys that were looked up in a filter. `changed`
@@ -48,7 +49,7 @@ const SLACK: f64 = 1e-9;
 ///   is a sum of independent Bernoulli variables (see [`Fill`](crate::Fill)). The result is an
 ///   upper bound v on V, the sum of the probabilities that the keys pass.
 /// * For every s above v, the number `S_n` of keys that passed satisfies
-///   `P(S_n >= s, V <= v) <= exp(-(s ln(s/v) - s + v))`. The number of keys is too large if this
+///   `P(S_n >= s, V <= v) <= exp(-(s ln(s/v) - s + v))`. A number n of keys is excluded if this
 ///   probability is at most `error / 2` for `s = n - changed`.
 ///
 /// ```
@@ -84,7 +85,8 @@ pub fn most_at_rate(pass: f64, changed: u64, error: f64) -> Option<u64> {
     }
     let ln = -libm::log(error / f64::from(TILTS)) * (1.0 + SLACK);
     let bound = |i: i32| {
-        // Values of t from 16 down to 5e-9, each divided by the square root of 2.
+        // The values of t go from 16 down to about 5e-9. Each value is the previous one divided by
+        // the square root of 2.
         let tilt = 16.0 * libm::exp2(-0.5 * f64::from(i));
         let gain = tilt - libm::log1p(pass * libm::expm1(tilt)) - 1e-15 * tilt;
         if gain > 0.0 { (ln + tilt * changed as f64) / gain * (1.0 + SLACK) } else { f64::INFINITY }
@@ -111,10 +113,11 @@ fn search(changed: u64, too_many: impl Fn(u64) -> bool) -> Option<u64> {
 struct Rates {
     bits: f64,
     probes: f64,
-    /// The logarithm of the probability that a key leaves a given bit of the shortest slice empty.
+    /// The logarithm of the probability that a key does not set a given bit. In a partitioned
+    /// filter, this is a bit of the shortest slice.
     ln_missed: f64,
-    /// The number of bits to which the fill refers. With slices, it is `k` times the bits of the
-    /// shortest slice.
+    /// The number of bits by which the number of set bits is divided to get the fill. For a
+    /// partitioned filter, it is `k` times the number of bits of the shortest slice.
     capacity: f64,
     /// The negative logarithm of the error probability of each part.
     ln_error: f64,
@@ -132,8 +135,9 @@ impl Rates {
         Rates { bits: m, probes: k, ln_missed, capacity, ln_error: -libm::log(error / PARTS as f64) }
     }
 
-    /// An upper bound on the rate after this many keys (at least one). The bound uses that the
-    /// geometric mean of the slices' fills is at most their arithmetic mean.
+    /// An upper bound on the rate after this many keys (at least one). For a partitioned filter,
+    /// the bound uses the fact that the geometric mean of the slices' fills is at most their
+    /// arithmetic mean.
     fn after(&self, keys: u64) -> f64 {
         let ln_empty = keys as f64 * self.ln_missed;
         let mean = -self.bits * libm::expm1(ln_empty);

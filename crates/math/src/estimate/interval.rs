@@ -33,8 +33,9 @@ pub struct ItemsEstimate {
 /// many terms takes a few tenths of a second.
 const WALK_TERMS: f64 = 1e8;
 
-/// The largest number of terms of a recurrence if items are added to a filter. This many terms take
-/// only a few hundredths of a second, because several intervals are computed at a time.
+/// The largest number of terms of a recurrence for items that are added to a filter with set bits.
+/// This many terms take a few hundredths of a second. The limit is lower than [`WALK_TERMS`]
+/// because several such intervals are computed at a time.
 const ADDED_TERMS: f64 = 2e7;
 
 /// The maximum work for one tail probability during the search for an end of the interval. This
@@ -54,8 +55,8 @@ const TAIL: Effort = Effort { walk: 1e6, contours: 5_000 };
 /// values of n that meet both conditions form an interval. With probability at most alpha/2, the
 /// whole interval is above the true number. With probability at most alpha/2, it is below the true
 /// number. If no n meets both conditions, both ends are the smallest n that meets the first
-/// condition. At a confidence of 0.95, this happens if all seven probes of an item hit the same bit
-/// of a filter of two bits.
+/// condition. For example, this happens at a confidence of 0.95 if all seven probes of an item hit
+/// the same bit of a filter with two bits.
 ///
 /// Computing the exact probabilities takes up to a few tenths of a second. If it would take too
 /// long, proven upper bounds replace them. This can only make the interval longer. The bounds are
@@ -92,14 +93,15 @@ pub(super) struct Search {
     pub(super) probes: u32,
     /// The number of bits that were set before the items were added.
     pub(super) before: u64,
-    /// The number of set bits, including those of the items.
+    /// The number of bits that are set after the items were added.
     pub(super) ones: u64,
     /// The error probability on each side, alpha / 2.
     pub(super) level: f64,
 }
 
-/// For each end of the interval, the last number of items that is known to be outside, and the
-/// first that is known to be inside. `upper` is `None` if no large number is outside.
+/// For each end of the interval, two numbers of items between which the end lies. One of them is
+/// outside of the interval, and the other is inside. `upper` is `None` if no large number is
+/// outside.
 struct Bounded {
     /// The lower end is in `lower.0 + 1 ..= lower.1`.
     lower: (u64, u64),
@@ -121,8 +123,8 @@ impl Search {
 
     fn law(&self, items: u64) -> Result<Occupancy> {
         if self.before > 0 {
-            // Only the number of bits that were set before matters, so these bits count as one more
-            // committee (set of different bits).
+            // Only the number of bits that were set before matters. So these bits count as one more
+            // committee: a set of different bits that are set together.
             let committees = match self.variant {
                 Variant::Classic => (u64::from(self.probes), items),
                 _ => (1, items.saturating_mul(self.probes.into())),
@@ -135,8 +137,9 @@ impl Search {
         }
     }
 
-    /// Bisects with the proven inequalities alone. Each step keeps one number that is outside and
-    /// one that is inside, so the result is right even if the inequalities are not monotone.
+    /// Bisects with the proven inequalities alone. Each step keeps one number of items that is
+    /// outside of the interval and one that is inside. So the result is right even if the bounds
+    /// from the inequalities are not monotone.
     fn bounded(&self, value: Option<f64>) -> Result<Bounded> {
         let (ones, level) = (self.ones, self.level);
         // This many items are too few to set the bits.
@@ -161,9 +164,10 @@ impl Search {
         Ok(Bounds::new(&self.law(items)?)?.tail(tail))
     }
 
-    /// Evaluates the law for one number of items after the other, if this takes little enough work.
-    /// This is used for a classic filter, and for any filter to which items are added. For a
-    /// standard filter that was empty, contour integrals are faster.
+    /// Evaluates the law for each number of items in turn. This method is used for a classic
+    /// filter, and for a standard filter that had set bits before. For a standard filter that was
+    /// empty, the result is `None`, because contour integrals are faster. The result is also `None`
+    /// if the method would take too much work.
     fn walked(&self, bounded: &Bounded) -> Result<Option<(u64, Option<u64>)>> {
         let (size, throws) = match self.variant {
             Variant::Classic => (u64::from(self.probes), 1),
@@ -171,7 +175,7 @@ impl Search {
             _ => return Ok(None),
         };
         let terms = if self.before > 0 { ADDED_TERMS } else { WALK_TERMS };
-        // The recurrence is not started if it could not finish.
+        // The recurrence is not started if it would need too many terms.
         let steps = bounded.lower.1 as f64 * throws as f64 * thinning::row_length(size);
         if steps * (1.0 + 3.0 * libm::sqrt(self.law(bounded.lower.1)?.variance()?)) > terms {
             return Ok(None);
@@ -200,8 +204,8 @@ impl Search {
         }
     }
 
-    /// Bisects within the range that the inequalities leave open, using the law if it can be
-    /// summed.
+    /// Bisects within the range that the inequalities leave open. The tail probabilities come from
+    /// the exact law if it can be summed, and otherwise from bounds.
     fn refined(&self, bounded: &Bounded) -> Result<(u64, Option<u64>, Method)> {
         let mut method = Method::Exact;
         let mut tail = |items: u64, tail: Tail| -> Result<f64> {

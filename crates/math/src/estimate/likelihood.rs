@@ -19,9 +19,9 @@ const WALK_TERMS: f64 = 1e8;
 /// few hundred microseconds if `items * probes` is at most 2^53. For the classic filter, the search
 /// tries increasing numbers of items. It ends when no larger number can be more likely.
 ///
-/// Burns gives one formula (46) for this estimate and for the method of moments
-/// ([`items_by_moments`](super::items_by_moments)). The two estimates differ by a few thousandths
-/// of an item, or by more in small filters.
+/// Burns gives the same formula (46) for this estimate and for the method-of-moments estimate
+/// ([`items_by_moments`](super::items_by_moments)). In fact, the two estimates differ by a few
+/// thousandths of an item, and by more in small filters.
 ///
 /// ```
 /// use truebloom_math::{Variant, items_by_likelihood};
@@ -31,8 +31,8 @@ const WALK_TERMS: f64 = 1e8;
 ///
 /// # Errors
 /// Returns the same errors as [`items_by_moments`]. Also fails with
-/// [`Error::LawTooCostly`](crate::Error::LawTooCostly) if the search would take too long, as for
-/// large classic filters.
+/// [`Error::LawTooCostly`](crate::Error::LawTooCostly) if the search would take too long, which
+/// happens for large classic filters.
 pub fn items_by_likelihood(variant: Variant, bits: u64, probes: u32, ones: u64) -> Result<Option<u64>> {
     let _work = work::begin();
     let Some(moments) = items_by_moments(variant, bits, probes, ones)? else { return Ok(None) };
@@ -40,7 +40,8 @@ pub fn items_by_likelihood(variant: Variant, bits: u64, probes: u32, ones: u64) 
         return Ok(Some(0));
     }
     match variant {
-        // The search is not started if it could not finish. Every step takes at least one row.
+        // The search is not started if it would need too many terms. Every item takes at least one
+        // row of terms.
         Variant::Classic if moments * thinning::row_length(probes.into()) * (1.0 + 2.0 * libm::sqrt(moments)) > WALK_TERMS => {
             Err(too_costly(bits))
         }
@@ -60,8 +61,8 @@ fn standard(bits: u64, probes: u32, ones: u64, moments: f64) -> Result<u64> {
     if least >= most {
         return Err(too_costly(bits));
     }
-    // Searches for the first number of items whose successor is not more likely. This holds far
-    // above the estimate.
+    // Searches for the first number of items n for which n + 1 is not more likely than n. This is
+    // true for all n far above the moment estimate.
     let (mut low, mut high) = (least, least.max((2.0 * moments) as u64 + 4).min(most - 1));
     while ln(high + 1)? > ln(high)? && high < most - 1 {
         low = high + 1;
@@ -76,7 +77,8 @@ fn classic(bits: u64, probes: u32, ones: u64) -> Result<u64> {
     thinning::walk(bits, 0, probes.into(), &budget, |items, law| {
         let law = law();
         let here = ones.checked_sub(law.first).and_then(|i| law.probabilities.get(i as usize)).copied().unwrap_or(0.0);
-        // A later number replaces the best only if it is more likely by more than rounding.
+        // A later number replaces the best only if it is more likely by more than the rounding
+        // errors.
         if here > likelihood * (1.0 + 4.0 * law.relative) {
             (best, likelihood) = (items, here);
         }

@@ -1,5 +1,6 @@
-//! Estimates from the number of set bits: the number of items, of bits, and of keys that were
-//! looked up.
+//! Estimates of the number of items, of the number of bits, and of the number of keys that were
+//! looked up. They are computed from the number of set bits or, in [`distinct`], from the number of
+//! keys that set a bit.
 
 mod beyond;
 #[cfg(feature = "study")]
@@ -37,7 +38,7 @@ pub fn items_from_ones(bits: u64, probes: u32, ones: u64) -> Option<f64> {
         return None;
     }
     let m = bits as f64;
-    // Zero ones must give 0, not -0.
+    // If `ones` is 0, the result must be 0, not -0.
     Some((libm::log1p(-(ones as f64) / m) / (f64::from(probes) * libm::log1p(-1.0 / m))).max(0.0))
 }
 
