@@ -11,21 +11,24 @@ use core::str::FromStr;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Approximation {
-    /// The k-th power of the mean fill, `(1 - (1 - 1/m)^(nk))^k`: A1 of Grandi, M of Burns, Lehr's
-    /// rate. It is a lower bound on the expected rate of the standard filter.
+    /// The k-th power of the mean fill, `(1 - (1 - 1/m)^(nk))^k`. Grandi calls it A1, and Burns
+    /// calls it M. It is also Lehr's rate. It is a lower bound on the expected rate of the standard
+    /// filter.
     SeveranceLohman,
-    /// The formula of most calculators, `(1 - e^(-nk/m))^k`: A2 of Grandi, E of Burns.
+    /// The formula of most calculators, `(1 - e^(-nk/m))^k`. Grandi calls it A2, and Burns calls it
+    /// E.
     Knuth,
-    /// A3: Grandi's second-order expansion about the mean fill, for the standard filter.
+    /// Grandi's second-order expansion about the mean fill, for the standard filter. Grandi calls
+    /// it A3.
     Grandi,
-    /// The formula that Bloom gave, `(1 - (1 - k/m)^n)^k`: U of Burns. It is exact for a
+    /// The formula that Bloom gave, `(1 - (1 - k/m)^n)^k`. Burns calls it U. It is exact for a
     /// partitioned filter with equal slices, and a proven upper bound for the classic filter. For
     /// the standard filter, the proof has a gap (see
     /// [`RateBounds::upper`](crate::bounds::RateBounds::upper)).
     Bloom,
-    /// `E[C(X, k)] / C(m, k)`, where X is the number of set bits after nk independent throws: L of
-    /// Burns (64). It is a lower bound on the rate of the standard filter, and on that of the
-    /// classic filter.
+    /// `E[C(X, k)] / C(m, k)`, where X is the number of set bits after nk independent throws. Burns
+    /// calls it L (inequality 64). It is a lower bound on the rate of the standard filter, and on
+    /// that of the classic filter.
     Lower,
 }
 

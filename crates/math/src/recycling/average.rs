@@ -56,7 +56,8 @@ impl<T: Positive> Average<T> {
     }
 }
 
-/// A power. If the base has at most three roundings, each factor adds at most four.
+/// Raises a number to a power. If the base has at most three roundings, each factor adds at most
+/// four roundings.
 #[inline]
 fn power<T: Positive>(base: T, exponent: u32) -> T {
     let mut power = base;

@@ -22,38 +22,37 @@ pub struct SizedDesign {
     pub run: LongRun,
 }
 
-/// Searches for the design with the most items per cycle that has `bits` bits in total and whose
-/// long-run rate is at most `rate`. With two phases, it maximises the items per phase. If several
-/// designs hold equally many items, the result is the design with the fewest probes. With two
-/// phases, each filter has half of the bits; an odd bit is not used. The result is `None` if the
-/// search finds no design with such a rate.
+/// Searches for the design that holds the most items per cycle, among all designs with `bits` bits
+/// in total and a long-run rate of at most `rate`. With two phases, it maximises the items per
+/// phase. If several designs hold equally many items, the result is the design with the fewest
+/// probes. With two phases, each filter has half of the bits; if `bits` is odd, one bit is not
+/// used. The result is `None` if the search finds no design whose rate is low enough.
 ///
 /// The filter is emptied when more than sigma of its bits are set. With a larger sigma, the filter
 /// gets fuller, so its rate increases. Therefore the best sigma for a given number of probes is
-/// found by bisection. This increase is proven for all modes except one: [`Mode::retaining`] and
-/// [`Seeds::Kept`] with probes that may collide. For this mode, the increase is only observed, so
-/// up to 64 bits the search tries every sigma.
+/// found by bisection. It is proven that the rate increases with sigma for all modes except one:
+/// [`Mode::retaining`] and [`Seeds::Kept`] with probes that may collide. For this mode, the
+/// increase is only observed, so the search tries every sigma for filters of at most 64 bits.
 ///
 /// To accept or reject a design, the search compares proven lower and upper bounds on its rate with
 /// the exact value of `rate`. For small designs, these bounds have the precision of pairs of `f64`.
 /// For large designs, they have at most the precision of an `f64`. If `rate` is between the bounds,
-/// the design is rejected, unless the two rates are proven to be equal. This proof is possible only
-/// for filters of at most 16 bits.
+/// the design is rejected, unless its rate is proven to be equal to `rate`. This proof is possible
+/// only for filters of at most 16 bits.
 ///
-/// The search tries numbers of probes for which the number of items is within 3% of the best number
-/// in the limit of large filters. Up to 1,024 bits, it also tries other numbers of probes. It skips
-/// some of these numbers if trying all of them would take too long. There is no proof that the
-/// resulting design is the best one. For small sizes, the search was compared with a search over
-/// all numbers of probes. Two designs hold equally many items if the relative difference is below
-/// 1e-11.
+/// The search tries every probe count that is nearly optimal for large filters: in the limit of
+/// large filters, the number of items is within 3% of the best. For filters of up to 1,024 bits, it
+/// also tries other probe counts. It skips some probe counts if trying all of them would take too
+/// long. There is no proof that the resulting design is the best one. For small sizes, the search
+/// was compared with a search over all probe counts. Two numbers of items count as equal if their
+/// relative difference is below 1e-11.
 ///
-/// The search takes time O(probes x bits) for each number of probes that it tries. For a million
-/// bits, this is 0.2 seconds. Above a hundred thousand hashes (probes x sigma), it first bounds the
-/// rate by integrals, which takes some microseconds. The slower computation is then needed only if
-/// these bounds do not decide, if probes are distinct, or with [`Mode::retaining`]. A search ends
-/// after about a second with the best result so far. If there is none, it fails with
-/// [`Error::TooLong`]. This can happen with hundreds of probes and a few
-/// thousand bits.
+/// The search takes time O(probes x bits) for each probe count that it tries. For a million bits,
+/// this is 0.2 seconds. Above a hundred thousand hashes (probes x sigma), it first bounds the rate
+/// by integrals, which takes some microseconds. The slower recursion is then needed only if `rate`
+/// is between these bounds, if probes are distinct, or with [`Mode::retaining`]. A search ends
+/// after about a second with the best result so far. If there is no result yet, it fails with
+/// [`Error::TooLong`]. This can happen with hundreds of probes and a few thousand bits.
 ///
 /// ```
 /// use truebloom_math::recycling::{Mode, capacity};
@@ -79,10 +78,10 @@ pub fn capacity(bits: u64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign
 /// wrongly reported as seen with a probability of at most `rate`. This holds whatever came before
 /// the item. So the average over any such stream is at most `rate`, too.
 ///
-/// With one phase, the long-run average rate holds on every such stream. With two phases, it does
-/// not. If an item of the frozen filter (the full filter of the previous phase) repeats, it is
-/// inserted into the active filter. Such items may fill the active filter before new items come. So
-/// on some streams, the average rate can come close to the worst rate.
+/// With one phase, the bound of [`capacity()`] on the average rate holds on every such stream. With
+/// two phases, it does not. If an item of the frozen filter (the full filter of the previous phase)
+/// repeats, it is inserted into the active filter. Such items may fill the active filter before new
+/// items come. So on some streams, the average rate can come close to the worst rate.
 ///
 /// For two phases with the same seed, the worst rate is computed as if the set bits of the two
 /// filters were independent.
@@ -113,10 +112,10 @@ pub fn worst_capacity(bits: u64, rate: &Rate, mode: Mode) -> Result<Option<Sized
 /// A filter with more bits can hold slightly fewer items, because sigma and the number of probes
 /// are integers. So after a bisection, the search also tries smaller sizes. Up to 512 bits, it
 /// tries all smaller sizes. Up to a hundred thousand bits, it tries 48 smaller sizes; above a
-/// hundred thousand bits, it tries 12. With two phases, these are the bits of each filter, so the
-/// search tries only even total sizes. Above 256 bits, the search ends at the first size that is
-/// clearly too small: four more set bits per cycle would not be enough for the missing items. For
-/// small filters, the search was compared with a search over all sizes.
+/// hundred thousand bits, it tries 12. With two phases, these sizes are the bits of each of the two
+/// filters, so the search tries only even total sizes. Above 256 bits, the search ends at the first
+/// size that is clearly too small: even with four more set bits per cycle, the filter would not
+/// hold enough items. For small filters, the search was compared with a search over all sizes.
 ///
 /// # Errors
 /// Fails as [`capacity()`] does. Also fails if `items` is not above 0, or if it is above 1e18.
@@ -143,7 +142,7 @@ pub(super) enum Kept {
     Worst,
 }
 
-/// Numbers of items with a smaller relative difference count as equal.
+/// The relative difference below which two numbers of items count as equal.
 const SAME: f64 = 1e-11;
 
 /// The largest number of bits for which the limit of large filters is not a useful guide for the
@@ -169,8 +168,8 @@ pub(super) struct Search<'a> {
     rate: &'a Rate,
     kept: Kept,
     mode: Mode,
-    /// The load at which the rate is reached in the limit of large filters, for 1, 2, .. probes, up
-    /// to well above the best number of probes.
+    /// For 1, 2, .. probes, the load (sigma divided by bits) at which a filter has the rate, in the
+    /// limit of large filters. The list ends well above the best number of probes.
     loads: Vec<f64>,
     per_bit: Vec<f64>,
     most_per_bit: f64,
@@ -211,8 +210,8 @@ impl<'a> Search<'a> {
         best.map(|(design, _)| Ok(SizedDesign { design, run: design.long_run()? })).transpose()
     }
 
-    /// Returns the design with this many bits in each filter that holds the most items, or the
-    /// first design found that holds `enough` items.
+    /// Returns the design that holds the most items, with `each` bits in each filter. If the search
+    /// finds a design that holds at least `enough` items, it returns the first such design instead.
     fn best(&self, each: u64, enough: f64) -> Result<Option<(Design, Bracket)>> {
         check_bits(each)?;
         let mut best: Option<(Design, Bracket)> = None;
@@ -251,7 +250,7 @@ impl<'a> Search<'a> {
         Ok(found)
     }
 
-    /// Returns the numbers of probes that may be the best.
+    /// Returns the numbers of probes that the search tries, because they may be the best.
     fn candidates(&self, bits: u64) -> impl Iterator<Item = u32> {
         // The number of items per cycle. If it is small, rounding items and set bits to whole
         // numbers matters.
@@ -267,11 +266,12 @@ impl<'a> Search<'a> {
         let possible = move |probes: u32| self.mode.colliding || u64::from(probes) <= bits;
         let mut found: Vec<(u32, f64)> =
             (1u32..).zip(self.per_bit.iter().copied()).filter(|&(probes, found)| worth(found) && possible(probes)).collect();
-        // The most promising come first, in case there is no time for all.
+        // The most promising numbers of probes come first, in case there is no time to try all of
+        // them.
         if bits > EXHAUSTED {
             found.sort_by(|a, b| b.1.total_cmp(&a.1));
-            // If there are hundreds of candidates, neighbours differ little, and only some of them
-            // are tried for each of about forty sizes.
+            // A search for the smallest memory tries about forty sizes. If there are hundreds of
+            // candidates, neighbours differ little, so only some of them are tried for each size.
             let steps: f64 = found.iter().map(|&(probes, _)| self.steps_of(bits, probes)).sum();
             let stride = libm::ceil(100.0 * steps / MOST_STEPS).clamp(1.0, (found.len() as f64 / 8.0).max(1.0)) as u32;
             let best = found.first().map_or(0, |&(probes, _)| probes);
@@ -280,14 +280,14 @@ impl<'a> Search<'a> {
         found.into_iter().map(|(probes, _)| probes)
     }
 
-    /// Returns the load at which the rate is reached in the limit of large filters, for 1, 2, ..
-    /// probes.
+    /// Returns, for 1, 2, .. probes, the load at which a filter has the rate, in the limit of large
+    /// filters.
     pub(super) fn loads(&self) -> &[f64] {
         &self.loads
     }
 
-    /// The number of steps of one decision, for a sigma near the value that the limit of large
-    /// filters predicts.
+    /// The number of steps needed to decide whether one design meets the rate. The design has the
+    /// sigma that the limit of large filters predicts.
     fn steps_of(&self, bits: u64, probes: u32) -> f64 {
         let sigma = (self.loads[probes as usize - 1] * bits as f64) as u64;
         Design::new(bits, probes, sigma.min(bits - 1), self.mode).map_or(0.0, |design| design.steps_nearly())
@@ -321,8 +321,7 @@ impl<'a> Search<'a> {
 
     /// Returns the design with the largest sigma at which the rate is low enough. With few bits and
     /// at high rates, the frozen filter of such a design may become full (sigma + probes exceed
-    /// bits). Such a design has a rate, but it is not possible to create a `RecyclingFilter` for
-    /// it.
+    /// bits). Such a design has a rate, but a `RecyclingFilter` cannot be created for it.
     fn fullest(&self, bits: u64, probes: u32) -> Result<Option<Design>> {
         let (k, mode) = (u64::from(probes), self.mode);
         let least = if mode.retaining { k } else { 0 };
@@ -348,7 +347,7 @@ impl<'a> Search<'a> {
         let guess = near.unwrap_or(limit.saturating_add_signed(shift)).clamp(least, bits - 1);
         let (low, high) = around(guess, least, bits, &meets)?;
         let low = try_bisect(low + 1..=high, |sigma| Ok(!meets(sigma)?))? - 1;
-        // Both are below 2^62.
+        // Both numbers are below 2^62, so their difference fits an `i64`.
         self.shifts.borrow_mut().insert(probes, low as i64 - limit as i64);
         if low == least && !meets(least)? {
             return Ok(None);
@@ -361,13 +360,15 @@ impl<'a> Search<'a> {
             return out_of_range("items", items, "above 0 and at most 1e18");
         }
         // The best design with this many bits in each filter, if it holds enough items. Otherwise,
-        // the number of missing items in steps of sigma.
+        // the number of missing items, divided by the number of items that one more set bit would
+        // allow.
         let enough = |each: u64| -> Result<core::result::Result<Design, f64>> {
             let Some((design, mut found)) = self.best(each, items)? else { return Ok(Err(f64::INFINITY)) };
             if found.lower < items && items <= found.upper {
                 found = design.long_run()?.items_per_cycle;
             }
-            // Numbers that the bracket cannot separate count as equal.
+            // If the bracket cannot decide whether the design holds enough items, the design counts
+            // as large enough.
             Ok(if found.upper >= items { Ok(design) } else { Err((items - found.upper) / items_of_a_bit(&design)) })
         };
         let most = crate::MAX_BITS / self.mode.filters();
@@ -414,8 +415,8 @@ impl<'a> Search<'a> {
                 Err(_) => {}
             }
         }
-        // So far, this is the first design found with enough items. If there is time, the design of
-        // this size with the most items is taken instead.
+        // So far, `found` is the first design of its size that was found to hold enough items. If
+        // there is time, it is replaced by the design of the same size that holds the most items.
         if !self.is_spent()
             && let Some((best, _)) = self.best(found.bits(), f64::INFINITY)?
         {
@@ -428,8 +429,8 @@ impl<'a> Search<'a> {
 /// The largest number of bits for which all numbers of probes and all smaller sizes are tried.
 const EXHAUSTED: u64 = 256;
 
-/// The search for smaller sizes ends when a size misses the number of items by more than this many
-/// steps of sigma.
+/// The search for smaller sizes ends at a size that would need more than this many additional set
+/// bits per cycle to hold enough items.
 const STEPS_BELOW: f64 = 4.0;
 
 /// The number of items needed to set one more bit when sigma bits are set.
@@ -441,15 +442,15 @@ fn items_of_a_bit(design: &Design) -> f64 {
 /// The load (sigma divided by bits) at which filters have this rate, in the limit of large filters.
 fn limit_load(probes: u32, rate: f64, kept: Kept, filters: u64) -> f64 {
     if kept == Kept::Worst {
-        // With two filters, both are equally full, and the rate is 2 rho - rho^2.
+        // In the worst state of two filters, both are equally full, and the rate is 2 rho - rho^2.
         let each = if filters == 1 { rate } else { rate / (1.0 + libm::sqrt(1.0 - rate)) };
         return libm::pow(each, 1.0 / f64::from(probes)).min(1.0 - f64::EPSILON);
     }
     bisect_reals(0.0, 1.0 - f64::EPSILON, 60, |load| limit_rate(probes, load, filters) >= rate).0
 }
 
-/// Returns the load at which the rate is reached in the limit of large filters, for 1, 2, ..
-/// probes. The list ends well above the best number of probes.
+/// Returns, for 1, 2, .. probes, the load at which a filter has the rate, in the limit of large
+/// filters. The list ends well above the best number of probes.
 fn limit_loads(rate: &Rate, kept: Kept, mode: Mode) -> Result<Vec<f64>> {
     let p = rate.to_f64();
     if p < 1e-300 {
@@ -473,9 +474,9 @@ fn limit_loads(rate: &Rate, kept: Kept, mode: Mode) -> Result<Vec<f64>> {
     Ok(loads)
 }
 
-/// Brackets the largest sigma that meets the rate, with steps that double from a guess. Returns two
-/// values of sigma: the first meets the rate or is `least`, and the second does not meet it or is
-/// `end`.
+/// Finds lower and upper bounds on the largest sigma that meets the rate. The search starts from a
+/// guess, and doubles its steps. Returns two values of sigma: the first meets the rate or is
+/// `least`, and the second does not meet it or is `end`.
 fn around(guess: u64, least: u64, end: u64, meets: &impl Fn(u64) -> Result<bool>) -> Result<(u64, u64)> {
     let mut step = 1;
     if meets(guess)? {

@@ -22,8 +22,8 @@ pub struct Cycle {
     /// The mean length, as in [`LongRun::items_per_cycle`](super::LongRun::items_per_cycle).
     pub mean: Bracket,
     /// The variance of the length. Up to two million hashes (probes x sigma), its relative error is
-    /// below 1e-6. For more hashes, the error is not proven. If probes may collide and no item is
-    /// retained, the value for more hashes is the limit for large filters.
+    /// below 1e-6. For more hashes, no bound on the error is proven. In this case, if probes may
+    /// collide and no item is retained, the value is the variance in the limit of large filters.
     pub variance: f64,
     /// The smallest possible length of a cycle.
     pub least: u64,
@@ -87,11 +87,12 @@ impl Design {
             let begin = start.get(ones as usize).copied().unwrap_or(T::ZERO);
             let step = visits.step(begin);
             items = items.plus(step.visits);
-            // The next item has the number of the item that ends here, plus one.
+            // The number of the next item within the cycle is one more than the number of the item
+            // that ends here.
             sum = sum.plus(numbers.step(begin.plus(step.left)).visits);
         }
-        // The variance is 2 E[N (N+1) / 2] - E[N] - E[N]^2. Up to half of the digits of a pair
-        // cancel.
+        // The variance is 2 E[N (N+1) / 2] - E[N] - E[N]^2. In these subtractions, up to half of
+        // the digits of a pair of `f64` cancel.
         let (twice, square) = (sum.plus(sum), items.times(items).plus(items));
         let ((a, b), (c, d)) = (twice.parts(), square.parts());
         Ok(((a - c) + (b - d)).max(0.0))
@@ -111,7 +112,7 @@ impl Design {
         while *survival.last().unwrap_or(&0.0) > 1e-17 {
             fills.item()?;
             over += fills.overflow(self.sigma);
-            // Computed from the smaller side, which keeps all digits.
+            // Computed from the smaller of the two probabilities, which keeps all digits.
             let left: f64 = fills.weights.iter().sum();
             survival.push(if over < 0.5 { 1.0 - over } else { left });
         }

@@ -1,11 +1,12 @@
-//! Keys with equal hashes: the amount that they add to the rates of a filter that forgets.
+//! The amount that items with equal hashes add to the rates of a recycling filter.
 //!
-//! A new item passes if it has the hash of an item that a phase holds. Every item that is kept sets
-//! at least one bit, so on every stream, the phases never hold more items than they have bits. (An
-//! item that passed wrongly is not held, although a later item with its hash passes, too. Between
-//! two items that are kept, fewer than one passes wrongly on average where this bound is not left
-//! out, and the phases hold far fewer items than bits.) The bound is far above the true number of
-//! items, but at usual rates even the bound is far below the rate.
+//! A new item passes if it has the hash of an item that a phase holds. Every item that a phase
+//! holds has set at least one bit. So on every stream, the phases never hold more items than they
+//! have bits. (An item that passed wrongly is not held, although a later item with the same hash
+//! passes, too. Such items do not matter: at rates for which the bound is not left out, fewer than
+//! one item passes wrongly on average between two items that are held, and the phases hold far
+//! fewer items than bits.) The number of bits is far above the true number of items. But at usual
+//! rates, even the bound that is computed from the number of bits is far below the rate.
 
 use super::{Design, LongRun, Result, SizedDesign};
 use crate::law::hash_floor;
@@ -14,17 +15,19 @@ use crate::{Error, Rate};
 /// The width of a hash of the filters that this module sizes.
 const HASH_BITS: u32 = 128;
 
-/// An amount below this share of a rate is left out: it is far smaller than any digit of the rate.
+/// An amount below this share of a rate is left out, because it is far smaller than the last digit
+/// of the rate.
 const NEGLIGIBLE: f64 = 1.0 / (1u64 << 60) as f64;
 
-/// The room that is left for equal hashes, relative to their rate in the first design found. The
-/// second design may be slightly larger.
+/// If the search is repeated, the part of the rate that is reserved for equal hashes, divided by
+/// the rate of equal hashes in the first design found. It is above 1 because the second design can
+/// be slightly larger.
 const ROOM: f64 = 1.01;
 
 impl LongRun {
-    /// Adds an upper bound on the probability that a new item has the 128-bit hash of another item,
-    /// in filters with this many bits together. If the bound is below 2^-60 of the rate, it is left
-    /// out.
+    /// Adds an upper bound on the probability that a new item has the 128-bit hash of another item.
+    /// The filters have `total_bits` bits in total. If the bound is below 2^-60 of the rate, it is
+    /// left out.
     pub(super) fn with_equal_hashes(mut self, total_bits: u64) -> LongRun {
         let floor = hash_floor(total_bits, HASH_BITS);
         for rate in [&mut self.fpr, &mut self.worst] {
@@ -44,14 +47,15 @@ impl Design {
     }
 }
 
-/// The result of a search for a design whose rate, including that of equal hashes, is at most
-/// `rate`. `bits` is the number of bits of the design, or 0 if the search finds it; the search is
-/// then repeated where equal hashes matter.
+/// Searches for a design whose rate, including that of equal hashes, is at most `rate`. `bits` is
+/// the number of bits of the design, or 0 if the search finds this number itself. If it is 0 and
+/// equal hashes matter, the search is repeated.
 pub(super) fn leaving_room(rate: &Rate, bits: u64, search: impl Fn(&Rate) -> Result<Option<SizedDesign>>) -> Result<Option<SizedDesign>> {
     let asked = rate.to_f64();
     let (mut bits, mut room) = (bits, hash_floor(bits, HASH_BITS));
     loop {
-        // Half of the rate is left for the bits, so that they do not become many more.
+        // At least half of the rate must be left for the bits. Otherwise, the design would need
+        // many more bits.
         if room > asked / 2.0 {
             return Err(Error::EqualHashes { asked: *rate, bits, least: 2.0 * room });
         }

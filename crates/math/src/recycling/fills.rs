@@ -20,7 +20,7 @@ pub(crate) struct Fills {
     distinct: bool,
     pub(crate) first: u64,
     pub(crate) weights: Vec<f64>,
-    /// Probabilities below this are dropped at the ends of the window.
+    /// Probabilities below this are dropped at both ends of `weights`.
     negligible: f64,
     /// The sum of the dropped probabilities.
     pub(crate) dropped: f64,
@@ -33,8 +33,8 @@ impl Fills {
         Fills { bits, probes, distinct, first: 0, weights: start, negligible, dropped: 0.0, steps: 0.0 }
     }
 
-    /// Returns two probabilities for the next hash of an item of which `placed` hashes are placed:
-    /// that it finds its bit set, and that it does not.
+    /// Returns two probabilities for the next hash of an item, after `placed` of its hashes are
+    /// placed: that the hash finds its bit set, and that it finds its bit empty.
     #[inline]
     fn chances(&self, ones: u64, placed: u64) -> (f64, f64) {
         let placed = if self.distinct { placed } else { 0 };
@@ -48,14 +48,14 @@ impl Fills {
         self.item_after(|_, _| (1.0, 1.0))
     }
 
-    /// Adds an item that sets at least one bit. In each state, the probabilities of the remaining
-    /// cases are scaled to a sum of 1.
+    /// Adds an item, under the condition that it sets at least one bit. In each state, the
+    /// probabilities of the cases that meet this condition are scaled so that their sum is 1.
     pub(crate) fn item_that_sets(&mut self) -> Result<()> {
         self.item_after(|fills, ones| (0.0, 1.0 / fills.leaving(ones)))
     }
 
-    /// Returns the probability `1 - rho` that an item sets a bit, as a sum of positive terms over
-    /// the first hash that sets one.
+    /// Returns the probability `1 - rho` that an item sets a bit, as a sum of positive terms. Each
+    /// term is the probability that a given hash is the first one that sets a bit.
     pub(crate) fn leaving(&self, ones: u64) -> f64 {
         let (mut stay, mut leave) = (1.0, 0.0);
         for h in 0..u64::from(self.probes) {

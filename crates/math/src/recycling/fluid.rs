@@ -1,12 +1,12 @@
-//! The long-run rate of designs with too many states for the recursion. Sums over states are
-//! replaced by integrals with bounded remainders.
+//! The long-run rate of designs with too many states for the recursion. A state is a number of set
+//! bits. Sums over states are replaced by integrals with bounded remainders.
 //!
 //! If the probes of an item may collide, the filter is filled by a sequence of single hashes, `k`
 //! per item. Let `T` be the number of hashes until more than `sigma` bits are set. Then a cycle has
-//! `ceil(T / k)` items. Let `T_b` be the number of hashes until `b` bits are set, and `w` a k-th
-//! root of 1. Since `T_b` is a sum of independent geometric variables, `E[w^(T_b)]` is a product.
-//! Let `v_b` be the expected number of items that find b set bits. Then the following equations
-//! hold exactly:
+//! `ceil(T / k)` items. Let `T_b` be the number of hashes until `b` bits are set, and let `w` be a
+//! k-th root of 1. Since `T_b` is a sum of independent geometric variables, `E[w^(T_b)]` is a
+//! product. Let `v_b` be the expected number of items that find b set bits. Then the following
+//! equations hold exactly:
 //!
 //! ```text
 //! v_b  = (1/k) [ m/(m-b) + sum over w of E[w^(T_b)] / (1 - w b/m) ]          w over the roots other than 1
@@ -14,9 +14,10 @@
 //! ```
 //!
 //! The absolute value `|E[w^(T_b)]|` decreases like `exp(-b^2/m)`, which bounds the sums over the
-//! roots other than 1. The remaining terms are sums over b of `1/(1-x)` and `x^k/(1-x)` with
-//! `x = b/m`. All derivatives of these functions are positive, so two successive terms of the
-//! Euler-Maclaurin formula enclose the sums. The relative rounding error is below [`rounding`].
+//! roots other than 1. The terms without w lead to sums over b of `1/(1-x)` and `x^k/(1-x)` with
+//! `x = b/m`. All derivatives of these functions are positive, so two successive partial sums of
+//! the Euler-Maclaurin formula enclose each of these sums. The relative rounding error is below
+//! [`rounding`].
 
 use super::long_run::{Walked, times_rho};
 use super::number::around;
@@ -54,25 +55,28 @@ impl Design {
         let (k, m) = (f64::from(self.probes), self.bits as f64);
         let items = self.fluid_items();
         let passed = self.fluid_passed();
-        // A cycle has at least one item, and an average is at most the rate of the fullest state,
-        // even if the bounds are wider.
+        // Narrows the bounds where possible: a cycle has at least one item, and an average rate is
+        // at most the rate in the fullest state.
         let items = Between { low: items.low.max(1.0), high: items.high };
         let active = Between { low: (passed.low / items.high).max(0.0), high: (passed.high / items.low).min(1.0) };
         let (relative, items) = (rounding(self.probes), items.enclosure(rounding(self.probes)));
         if !self.mode.has_two_phases() {
             return Ok(Walked { rate: times_rho(self.rho(self.sigma), &active.enclosure(relative))?, items });
         }
-        // Everything is relative to the pass probability at the fullest frozen filter.
+        // The rates of both filters are divided by the pass probability of the fullest possible
+        // frozen filter.
         let top = self.fullest();
         let down = |ones: u64| libm::exp(k * libm::log1p(-((top - ones) as f64) / top as f64));
         let rho = libm::exp(k * libm::log1p(-((self.bits - top) as f64) / m));
         let scale = down(self.sigma);
         let active = Between { low: active.low * scale, high: active.high * scale };
         let frozen: f64 = self.fluid_frozen().into_iter().map(|(ones, weight)| weight * down(ones)).sum();
-        // T is uniform modulo k, except for a share that the other roots bound.
+        // T modulo k is uniformly distributed, except for a small deviation that the roots other
+        // than 1 bound.
         let uneven = k * self.roots(|_, size| size);
         let frozen = Between { low: frozen * (1.0 - uneven), high: frozen * (1.0 + uneven) };
-        // The rate is a + g - E[a g]. With shared positions, a and g are positively correlated, and
+        // The rate is a + g - E[a g], where a and g are the pass probabilities of the active and of
+        // the frozen filter. With shared positions, a and g are positively correlated, and
         // `shared_excess` bounds their covariance.
         let shared = if self.mode.shares_positions() { self.shared_excess(active.high * rho, rho) / rho } else { 0.0 };
         let known = |a: f64, g: f64| a * (1.0 - (rho * g).min(1.0)) + g;
@@ -93,9 +97,9 @@ impl Design {
     ///
     /// `|E[w^T]|` is the product of `(1-x) / |1 - w x|` over the states. The inverse of a factor
     /// has the logarithm `L = ln(1 + a x / (1-x)^2) / 2` with `a = |1 - w|^2`. L rises with x, so
-    /// the sum over the states is at least the integral, which is
+    /// the sum over the states is at least the integral. The integral is
     /// `-(1-x) L + (a/2) ln |1 - w x| + sin(angle) arg`, where `-arg` is the angle of `1 - w x`.
-    /// Each term is below `a x / (1-x)^2`, which bounds the effect of cancellation.
+    /// Each of its terms is below `a x / (1-x)^2`, which bounds the effect of cancellation.
     fn decay(&self, angle: f64) -> f64 {
         let (m, x) = (self.bits as f64, self.sigma as f64 / self.bits as f64);
         let empty = (self.bits - self.sigma) as f64 / m;
@@ -110,8 +114,8 @@ impl Design {
 
     /// Returns a sum over the roots other than 1 in which each root and its complex conjugate have
     /// the same term. For each angle, `at` returns the term and a bound on all terms with larger
-    /// angles. The sum ends when this bound is negligible, and then includes it for all remaining
-    /// roots.
+    /// angles. When this bound is negligible, the sum ends, and the bound is added for each
+    /// remaining root.
     fn pairs(&self, at: impl Fn(f64) -> (f64, f64)) -> f64 {
         let mut sum = 0.0;
         for j in 1..=self.probes / 2 {
@@ -137,13 +141,13 @@ impl Design {
     }
 
     /// Returns the variance of the number of items in a cycle, in the limit of large filters. The
-    /// result is the variance of `ceil(T / k)`, with `T` uniform modulo k and `Var T` equal to the
-    /// sum of `x / (1-x)^2`.
+    /// result is the variance of `ceil(T / k)`, if `T` modulo k is uniform. `Var T` is the sum of
+    /// `x / (1-x)^2` over the states.
     pub(super) fn fluid_variance(&self) -> f64 {
         let (k, m) = (f64::from(self.probes), self.bits as f64);
         let (x, empty) = (self.sigma as f64 / m, (self.bits - self.sigma) as f64 / m);
-        // The integral of x / (1-x)^2 is x / (1-x) + ln(1-x). Half of the last term, and a term
-        // with the difference of derivatives, are added (Euler-Maclaurin).
+        // The integral of x / (1-x)^2 is x / (1-x) + ln(1-x). The Euler-Maclaurin formula adds half
+        // of the last term, and a term with the difference between the derivatives at the two ends.
         let integral = if x < 1e-4 { x * x / 2.0 + x * x * x * 2.0 / 3.0 } else { x / empty + log_empty(x, empty) };
         let slope = (1.0 + x) / (empty * empty * empty) - 1.0;
         let hashes = m * integral + x / (2.0 * empty * empty) + slope / (12.0 * m);
@@ -176,10 +180,10 @@ impl Design {
     /// `|E[w^(T_b)]| <= exp(-ln(1 + a) b (b-1) / (4 m))`. Because b is at most m, this is at most
     /// `(1 + a)^(1/4) exp(-c b^2 / 2)` with `c = ln(1 + a) / (2 m)`. The function
     /// `b^k exp(-c b^2/2)` has one peak, so its sum over b up to sigma is at most its integral plus
-    /// its peak. A second bound applies if `r = k/sigma - ln(1 + a x / (1-x)^2) / 2` is above 0. In
-    /// this case, each term up to sigma is at least `exp(r)` times the previous one, so the sum is
-    /// at most the last term times `1 + 1/r`. The absolute value `|1 - w x|` is at least the sine
-    /// of the angle, or at least 1 for angles above a right angle.
+    /// its value at the peak. A second bound applies if `r = k/sigma - ln(1 + a x / (1-x)^2) / 2`
+    /// is above 0. In this case, each term up to sigma is at least `exp(r)` times the previous one,
+    /// so the sum is at most the last term times `1 + 1/r`. The absolute value `|1 - w x|` is at
+    /// least the sine of the angle, or at least 1 for angles above a right angle.
     fn early_states(&self) -> f64 {
         let (k, sigma) = (f64::from(self.probes), self.sigma as f64);
         let ln_sigma = libm::log(sigma);
@@ -194,17 +198,18 @@ impl Design {
             let at_once: f64 = [integral, peak].into_iter().map(|ln| libm::exp((ln - k * ln_sigma).min(700.0))).sum();
             let slope = libm::log1p(a * sigma * self.bits as f64 / (empty * empty)) / 2.0;
             let rising = k / sigma * (1.0 - 1e-9) - slope;
-            // The product is over the states below sigma, which are one fewer than for T.
+            // This product includes only the states below sigma, one fewer than the product for T.
             let last = if rising > 0.0 { self.decay(angle) * libm::exp(slope) * (1.0 + 1.0 / rising) } else { f64::INFINITY };
-            // The sum over b falls with the angle, and the fourth root is at most 1.5, so this
-            // bounds all terms with larger angles.
+            // The sum over b decreases as the angle grows, and the fourth root is at most 1.5. So
+            // `1.5 * each` bounds all terms with larger angles.
             let each = 1.000_001 * at_once.min(last) / nearest;
             (libm::pow(1.0 + a, 0.25) * each, 1.5 * each)
         })
     }
 
     /// Returns the distribution of the fill of the frozen filter. The computation assumes that each
-    /// of the `k` hashes of an item is equally likely to be the one that exceeds sigma.
+    /// of the `k` hashes of an item is equally likely to be the one that makes the number of set
+    /// bits exceed sigma.
     fn fluid_frozen(&self) -> Vec<(u64, f64)> {
         let (bits, probes, sigma) = (self.bits, self.probes, self.sigma);
         match self.mode.excludes_triggers() {
@@ -221,13 +226,14 @@ impl Design {
     }
 
     /// Returns an upper bound on `E[a g] - E[a] E[g]` if both filters use the same positions. Here
-    /// `a` and `g` are the probabilities that r distinct positions of a query are set in the active
-    /// and in the frozen filter.
+    /// `a` is the probability that r distinct positions of a query are set in the active filter,
+    /// and `g` is the same probability for the frozen filter.
     ///
     /// Both `a` and `g` decrease with r, so the covariance is at least 0. The covariance is at most
     /// the sum over t >= 1 of `P(r = k - t) a_(k-t) g_(k-t)`. Here `P(r = k - t) <= (C(k,2)/m)^t`,
-    /// `a_(k-t) <= E[x^(k-t)] <= f^((k-t)/k)` by Jensen, and `g_(k-t) <= rho^((k-t)/k)`. So a
-    /// geometric series bounds the sum.
+    /// `a_(k-t) <= E[x^(k-t)] <= f^((k-t)/k)` by Jensen, and `g_(k-t) <= rho^((k-t)/k)`, where f is
+    /// the argument `rate`, an upper bound on the rate of the active filter. So a geometric series
+    /// bounds the sum.
     fn shared_excess(&self, rate: f64, rho: f64) -> f64 {
         let k = f64::from(self.probes);
         let ratio = k * (k - 1.0) / 2.0 / self.bits as f64 / libm::pow(rate * rho, 1.0 / k);
@@ -249,17 +255,17 @@ pub(super) fn limit_rate(probes: u32, x: f64, filters: u64) -> f64 {
 }
 
 /// Returns the sum over j > k of `x^(j-k) / j`. The sum is equal to the integral of `y^k / (1-y)`
-/// from 0 to x, divided by `x^k`. The relative error is below `(500 + 20 k)` times 2^-52, half of
-/// [`rounding`]. The function computes the sum in one of two ways:
+/// from 0 to x, divided by `x^k`. The relative error is below `(500 + 20 k)` times 2^-52, which is
+/// half of [`rounding`]. The function computes the sum in one of two ways:
 ///
-/// * Subtract the first k terms from the logarithm, each with an error of at most `1.5 k + 6` units
-///   of the last place. Subtraction is used only if at least a tenth of the logarithm remains, so
-///   the error grows at most tenfold.
-/// * Add up the series from its small end, `x (1/(k+1) + x (1/(k+2) + ..))`. Term j has an error of
-///   `1.5 j` units, and x has an error of half a unit for each power. The weights of the terms
-///   decrease at least like `x^j`, so the average error is at most `2 / (1-x)` units. Above x =
-///   0.95, the series is used only if the first k terms are nine tenths of the logarithm, so that
-///   `1/(1-x) < 2 k^1.12`.
+/// * Subtract the first k terms of the series of `-ln(1-x)` from the logarithm itself, all divided
+///   by `x^k`. Each term has an error of at most `1.5 k + 6` units of the last place. Subtraction
+///   is used only if at least a tenth of the logarithm remains, so the error grows at most tenfold.
+/// * Add up the series, beginning with its smallest terms: `x (1/(k+1) + x (1/(k+2) + ..))`. Term j
+///   has an error of `1.5 j` units, and x has an error of half a unit for each power. The weights
+///   of the terms decrease at least like `x^j`, so the average error is at most `2 / (1-x)` units.
+///   Above x = 0.95, the series is used only if the first k terms are at least nine tenths of the
+///   logarithm, and therefore `1/(1-x) < 2 k^1.12`.
 fn tail_integral(probes: u32, x: f64, empty: f64) -> f64 {
     let k = f64::from(probes);
     if x > 0.95 {
@@ -330,9 +336,9 @@ mod tests {
     }
 
     /// Compares `tail_integral` with the series in pairs of `f64`, at loads that `f64` pairs
-    /// represent exactly. The error must be below the documented bound. If the logarithm were used
-    /// until only a hundredth of it remains, the error would reach 51 times the number of probes,
-    /// in units.
+    /// represent exactly. The error must be below the documented bound. If subtraction were used
+    /// until only a hundredth of the logarithm remains, the error would reach 51 units of the last
+    /// place per probe.
     #[test]
     fn the_tail_keeps_to_its_bound() {
         let series = |probes: u32, full: u64, bits: u64| {

@@ -38,9 +38,9 @@ impl Design {
     /// two phases  (H_1(c) - H_2(c)) / E[N]
     /// ```
     ///
-    /// With [`Mode::retaining`](super::Mode::retaining), use `c = g` instead. With
-    /// [`Trigger::Excluded`], the item that ends a phase is forgotten immediately. This adds
-    /// `P(N > g) / E[N]`.
+    /// With [`Mode::retaining`](super::Mode::retaining), `c = g` replaces `c = g + 1`. With
+    /// [`Trigger::Excluded`], the item that ends a phase is forgotten immediately, which adds
+    /// `P(N > g) / E[N]` to the probability.
     ///
     /// The computation takes as long as [`Design::cycle`].
     ///
@@ -111,8 +111,8 @@ impl Forgetting {
     /// If that distribution was not computed, a bracket follows from the mean and the variance of
     /// the cycle length, by the inequalities of Jensen and Scarf. The value is the normal
     /// approximation, limited to the bracket. The width of the bracket is at most about the
-    /// standard deviation divided by the mean. Its method is also [`Method::Validated`], because
-    /// the error of the variance is not proven.
+    /// standard deviation divided by the mean. Its method is also [`Method::Validated`], because no
+    /// bound on the error of the variance is proven.
     #[must_use]
     pub fn probability(&self, gap: u64) -> Bracket {
         if gap < self.remembered_at_least() {
@@ -140,8 +140,8 @@ impl Forgetting {
             return sum(gap.saturating_add(u64::from(!mode.retaining))) / mean;
         }
         let places = gap.saturating_add(1).min(survival.len() as u64);
-        // For the first `sure` values of u, P(N > u) is 1. So their sum of 1 - P(N' > v) over v =
-        // gap - u is a difference of known sums.
+        // For the first `sure` values of u, P(N > u) is 1. So for these values, the sum of 1 -
+        // P(N' > gap - u) is a difference of known sums.
         let sure = survival.iter().take_while(|&&more| more == 1.0).count() as u64;
         let first = places.min(sure);
         let known = first as f64 - (sum(gap.saturating_add(1)) - sum(gap.saturating_add(1) - first));

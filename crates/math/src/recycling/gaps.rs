@@ -35,8 +35,8 @@ pub enum Gaps {
     },
 }
 
-/// The largest gap that is added individually to an average. Longer gaps are added in ranges that
-/// grow by a thousandth, each represented by its mean.
+/// Gaps below this number are added individually to an average. Larger gaps are grouped into
+/// ranges, and the gap in the middle represents all gaps of a range.
 const EACH: u64 = 20_000;
 
 impl Gaps {
@@ -100,7 +100,7 @@ impl Forgetting {
     ///
     /// Gaps below 20,000 are added individually. Larger gaps are grouped into ranges. The length of
     /// a range is a thousandth of its smallest gap. For all gaps of a range, the function uses the
-    /// probability for the gap in the middle. The error of this is at most about 1e-3.
+    /// probability for the gap in the middle. This causes an error of at most about 1e-3.
     ///
     /// # Errors
     /// Fails if a parameter of the distribution is out of range.

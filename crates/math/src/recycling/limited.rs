@@ -18,11 +18,13 @@ impl Design {
     /// Let `C_i` be the event that the cycle has not ended before item i, and `rho_i` the rate just
     /// before this item. Let `E[rho_i; C_i]` be the expectation of `rho_i` over this event, with
     /// the value 0 outside it. The result is the sum of `E[rho_i; C_i]` divided by the sum of
-    /// `P(C_i)`, over i from 1 to `items`. The cycles that have not ended before item i are fuller
-    /// for larger i, so the average rises with the limit. The relative error is below 1e-9.
+    /// `P(C_i)`, over i from 1 to `items`. The larger i is, the fuller the filter is in the cycles
+    /// that have not ended before item i. So the average rises with the limit. The relative error
+    /// is below 1e-9.
     ///
-    /// The computation takes time O(probes x items x width), where width counts the numbers of set
-    /// bits whose probability is not negligible. It is limited to 6e7 steps.
+    /// The computation takes time O(probes x items x width), where width is the number of states
+    /// (numbers of set bits) whose probability is not negligible. The computation is limited to 6e7
+    /// steps.
     ///
     /// # Errors
     /// Fails if `items` is 0, or if the computation would take more than 6e7 steps. Also fails for

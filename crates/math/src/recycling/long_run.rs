@@ -33,8 +33,8 @@ pub struct LongRun {
     pub items_per_cycle: Bracket,
 }
 
-/// The largest number of hashes for which the recursion over states uses pairs of `f64`. With
-/// pairs, the bracket is as narrow as an `f64` allows.
+/// The largest number of hashes (probes x sigma) for which the recursion over states uses pairs of
+/// `f64`. With pairs, the bracket is as narrow as an `f64` allows.
 const FINE_HASHES: f64 = 1e6;
 
 /// The largest total number of steps of the recursion for which it uses pairs of `f64`.
@@ -60,9 +60,9 @@ impl Design {
     /// microseconds. The integrals require that probes may collide, and that every cycle begins
     /// with an empty filter.
     ///
-    /// If the integrals are possible, they are tried first above a million hashes (probes x sigma).
-    /// If their bracket is wide, the recursion computes a second bracket, and the result is the
-    /// intersection of both. Above fifty million hashes, only the integrals are used.
+    /// Above a million hashes (probes x sigma), the integrals are tried first, if they are
+    /// possible. If their bracket is wide, the recursion computes a second bracket, and the result
+    /// is the intersection of both. Above fifty million hashes, only the integrals are used.
     ///
     /// All brackets are proven. Up to a million hashes, the ends of a bracket are usually two units
     /// in the last place apart. If a bracket is wider than 1e-9 of its value, its method is
@@ -152,7 +152,7 @@ impl Design {
     /// The cost of a step with pairs of `f64`, relative to a step with `f64`.
     const FINER: f64 = 10.0;
 
-    /// The number of word operations that each step of the recursion counts as.
+    /// The cost of a step of the recursion, in word operations.
     const STEP: f64 = 8.0;
 
     /// The number of steps of the recursion.
@@ -169,9 +169,9 @@ impl Design {
         if self.has_integrals() && self.hashes() > FEWEST_FLUID { 1_000.0 + 20.0 * k + frozen } else { self.steps_of_walk() }
     }
 
-    /// The number of steps that a search should count for [`long_run`](Self::long_run). If
-    /// [`long_run`](Self::long_run) uses the recursion, these are the steps of the recursion;
-    /// otherwise, the number is 0.
+    /// The number of steps that a search should count for [`long_run`](Self::long_run). This is the
+    /// number of steps of the recursion, or 0 if [`long_run`](Self::long_run) does not use the
+    /// recursion.
     pub(super) fn steps_of_long_run(&self) -> Result<f64> {
         Ok(match self.hashes() {
             ..=FINE_HASHES if self.steps_of_walk() <= FINE_STEPS => Design::FINER * self.steps_of_walk(),
@@ -204,15 +204,15 @@ impl Design {
         Ok(self.worst_enclosure()?.compare_rate(rate).is_some_and(Ordering::is_le))
     }
 
-    /// Returns whether the rates are proven to be equal. Two fractions that agree to within `2^-90`
-    /// are equal if the product of their denominators is below `2^90`.
+    /// Returns whether two rates that no bracket can separate are proven to be equal. Two fractions
+    /// that agree to within `2^-90` are equal if the product of their denominators is below `2^90`.
     ///
     /// The hashes of each item are one of at most `D = m^k` equally likely choices. Each choice
     /// determines the next state. So by the Markov chain tree theorem, the stationary probabilities
     /// of the `sigma + 1` states are fractions with a common denominator of at most
     /// `(sigma + 1) D^sigma`. The rate in a state has a denominator that divides D, for any number
-    /// of distinct positions of the query. The distribution of the frozen filter adds a factor D,
-    /// and the number of distinct positions adds another.
+    /// of distinct positions of the query. The distribution of the frozen filter adds a factor D to
+    /// the denominator, and the number of distinct positions adds another factor D.
     fn tie_is_proven(&self, rate: &Rate) -> bool {
         // A retained item that gets new positions doubles the choices of the step that ends a
         // cycle.
@@ -304,8 +304,8 @@ impl Design {
         let mut share = T::ZERO;
         for ((active, weight), (frozen, _)) in active.iter().zip(&frozen) {
             let known = active.sum.over(items);
-            // Each weight is a + g - a g, with a = rho * known and g = rho * frozen: the frozen
-            // filter counts only if the active one does not pass the item.
+            // A query passes with probability a + g - a g. Here, a = rho * known is the pass
+            // probability of the active filter, and g = rho * frozen is that of the frozen filter.
             let chance = self.chance::<T>(active.query, top).times(frozen.sum);
             share = share.plus(weight.times(known.times(chance.complement()).plus(frozen.sum)));
         }
@@ -315,9 +315,10 @@ impl Design {
 
     /// An upper bound on the number of roundings that affect one term of a sum over states.
     ///
-    /// The distribution of the state at the beginning of a cycle is a ratio of products of `k - 1`
-    /// rows, so the roundings of a row count up to `2 (k - 1)` times. The elimination adds less
-    /// than `k + 4` roundings per step and matrix entry.
+    /// If a retained item keeps its positions, the distribution of the state at the beginning of a
+    /// cycle is a ratio of products of `k - 1` rows. So the roundings of a row count up to
+    /// `2 (k - 1)` times. The elimination adds less than `k + 4` roundings per step and matrix
+    /// entry.
     fn roundings(&self) -> f64 {
         let (once, k) = (Walk::<f64>::roundings(self.fullest() + 1, self.probes), f64::from(self.probes));
         match self.mode.keeps_overflow() {
@@ -445,9 +446,10 @@ mod tests {
         ];
         for (bits, probes, sigma) in [(4u64, 1u32, 2u64), (8, 1, 2), (4, 2, 2), (16, 1, 1), (16, 2, 2), (2, 1, 1), (16, 1, 6)] {
             for (mode, filters) in modes {
-                // The choices of an item, or of two placements of a retained item, count once for
-                // each state. With a frozen filter they count twice, and once more for the item,
-                // the frozen filter and the query.
+                // The choices of an item count once for each state. A retained item has two
+                // placements, so its choices are doubled. With a frozen filter, the choices count
+                // twice for each state, and once more each for the item, the frozen filter and the
+                // query.
                 let choices = f64::from(probes) * (bits as f64).log2() * if mode.retaining { 2.0 } else { 1.0 };
                 let states = (sigma + 1) as f64;
                 let chain = choices * states * filters + if filters == 2.0 { 3.0 * choices } else { 0.0 } + filters * states.log2();
@@ -475,8 +477,8 @@ mod tests {
         // For an item with new positions, the law of its distinct positions adds at most 6
         // roundings for each of 7 positions.
         assert_eq!(of(true, Seeds::Renewed, true) - plain, 42.0);
-        // For an item that keeps its positions, there are ratios of products of up to k - 1
-        // probabilities.
+        // For an item that keeps its positions, the start of a cycle is a ratio of products of up
+        // to k - 1 probabilities.
         assert!(of(true, Seeds::Kept, true) > 13.0 * plain && of(true, Seeds::Kept, true) < 100.0 * plain);
     }
 

@@ -3,10 +3,10 @@
 //!
 //! A [`Design`] consists of the size of a filter, its number of probes, a recycle threshold and a
 //! [`Mode`]. The filter is emptied when the number of its set bits exceeds the threshold. The mode
-//! determines what happens then. A *cycle* is everything from one emptying to the next. An item is
-//! *new* if it has not come before in the same cycle. So a forgotten item is new when it comes
-//! again. All results of this module assume that the hashes of new items are independent of the
-//! bits that are set.
+//! determines how items are placed, and what happens when the filter is emptied. A *cycle* is
+//! everything from one emptying to the next. An item is *new* if it has not come before in the same
+//! cycle. So a forgotten item is new when it comes again. All results of this module assume that
+//! the hashes of new items are independent of the bits that are set.
 //!
 //! | question | answer |
 //! |---|---|
@@ -25,8 +25,8 @@
 //!
 //! The rates are those of Dozier, Salamatian and Rubenstein, *Modeling Average False Positive Rates
 //! of Recycling Bloom Filters*, with the corrections in docs/ERRATA.md. A recursion over the
-//! numbers of set bits computes them. For [`Design::long_run`], the lower and upper ends are
-//! proven, including all rounding errors.
+//! numbers of set bits computes them. The lower and upper ends that [`Design::long_run`] returns
+//! are proven, and they account for all rounding errors.
 
 mod average;
 mod blocked;

@@ -39,10 +39,11 @@ pub enum Trigger {
 #[non_exhaustive]
 pub enum Seeds {
     /// Every phase has a new seed. So what an observer learns in one phase does not help to predict
-    /// the next one. An item that is a false positive in one phase is no more likely than others to
-    /// be one in a later phase. Bounds hold for every stream that was chosen without knowledge of
-    /// the seeds. With two phases, the false positives of the two filters are independent. With
-    /// [`Mode::retaining`], the item that ended a cycle gets new positions.
+    /// the false positives of the next phase. An item that is a false positive in one phase is no
+    /// more likely than other items to be a false positive in a later phase. Bounds hold for every
+    /// stream that was chosen without knowledge of the seeds. With two phases, the false positives
+    /// of the two filters are independent. With [`Mode::retaining`], the item that ended a cycle
+    /// gets new positions.
     #[default]
     Renewed,
     /// All phases have the same seed. So if a stream repeats, its false positives repeat. With two

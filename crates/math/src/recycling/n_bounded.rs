@@ -15,8 +15,8 @@ use alloc::vec;
 pub enum Counting {
     /// The rate of the item that comes after N new items (f_w). All new items count towards N.
     Worst,
-    /// The average rate of the first N new items (f_o). This requires knowing which items are
-    /// really new. All new items count towards N.
+    /// The average rate of the first N new items (f_o). A filter that is emptied in this way would
+    /// have to know which items are really new. All new items count towards N.
     Oracle,
     /// The average rate of all new items of a cycle (f_a). The cycle ends when N items have set a
     /// bit. These are the only items that a user of the filter can count.
@@ -42,9 +42,9 @@ impl core::str::FromStr for Counting {
 pub struct NBounded {
     /// The rate, computed by a Markov chain over the number of set bits.
     pub fpr: Fpr,
-    /// The rate by the formula of Dozier, Salamatian and Rubenstein. In the two averages, the rate
-    /// of the i-th new item is the textbook rate after i - 1 items (see D14 and D15 in
-    /// docs/ERRATA.md).
+    /// The rate by the formula of Dozier, Salamatian and Rubenstein. For [`Counting::Oracle`] and
+    /// [`Counting::Real`], the rate of the i-th new item is the textbook rate after i - 1 items
+    /// (see D14 and D15 in docs/ERRATA.md).
     pub printed: f64,
     /// The expected number of new items in a cycle.
     pub arrivals: Bracket,
@@ -59,9 +59,9 @@ pub struct NBounded {
 ///
 /// For [`Counting::Worst`], the rate is exact at any size. For the other rates, the distribution of
 /// the number of set bits is computed item by item. This takes time O(items x probes x width),
-/// where width counts the numbers of set bits whose probability is not negligible. If this would
-/// take more than 6e7 steps, the function fails with [`Error::TooLong`](crate::Error::TooLong). The
-/// brackets include all rounding errors.
+/// where width is the number of states (numbers of set bits) whose probability is not negligible.
+/// If this would take more than 6e7 steps, the function fails with
+/// [`Error::TooLong`](crate::Error::TooLong). The brackets include all rounding errors.
 ///
 /// ```
 /// use truebloom_math::recycling::{Counting, n_bounded};
@@ -126,7 +126,7 @@ fn rate(value: f64, relative: f64, missed: f64) -> Fpr {
 }
 
 struct Averaged {
-    /// The expected number of items that pass in a cycle that does not get stuck.
+    /// The expected number of items that pass in a cycle, over all cycles that end.
     passed: f64,
     /// A bound on the relative error of `passed`.
     error: f64,
@@ -153,9 +153,9 @@ fn averaged(bits: u64, probes: u32, items: u64, that_set: bool) -> Result<Averag
     }
     let k = f64::from(probes);
     // A hash has at most 6 roundings, weights and means have at most 8 k more, and sums have one
-    // per state of a window.
+    // per state that is not dropped.
     let roundings = items as f64 * (6.0 * k + 8.0) + 16.0 * k + libm::sqrt(bits as f64) * 64.0 + 64.0;
-    // Computed from the smaller side, which keeps all digits.
+    // Computed from the smaller of the two probabilities, which keeps all digits.
     let alive = if stuck < 0.5 { 1.0 - stuck } else { fills.mean(|_| 1.0) };
     let mut dropped = fills.dropped;
     if stuck > 0.0 {
@@ -166,10 +166,11 @@ fn averaged(bits: u64, probes: u32, items: u64, that_set: bool) -> Result<Averag
     Ok(Averaged { passed: passed / alive.max(1e-300), error: 2.0 * roundings * f64::EPSILON, missed, stuck })
 }
 
-/// Returns two numbers. The first is the expected number of items that pass in cycles that do not
-/// get stuck, multiplied by the probability that a cycle does not get stuck. The second is the
-/// total probability that was dropped. The function tracks the number of passed items for each
-/// state, because a cycle that gets stuck later has already passed more items than other cycles.
+/// Returns two numbers. The first is the expected number of items that pass in a cycle, over all
+/// cycles that end, multiplied by the probability that a cycle ends. The second is the total
+/// probability that was dropped. The function tracks the number of passed items for each state.
+/// This is necessary because in a cycle that will not end, more items have already passed than in
+/// other cycles.
 fn passed_unstuck(bits: u64, probes: u32, items: u64) -> Result<(f64, f64)> {
     let mut fills = Fills::new(bits, probes, false, vec![1.0], 1e-200);
     let mut passed = Fills::new(bits, probes, false, vec![0.0], 1e-200);

@@ -1,5 +1,5 @@
-//! The arithmetic of the recursion over states: positive numbers with relative errors that can be
-//! counted.
+//! The arithmetic of the recursion over states. All numbers are non-negative, so their relative
+//! errors can be bounded by counting roundings.
 
 use crate::exact::double::DoubleDouble;
 use crate::exact::dyadic::Dyadic;

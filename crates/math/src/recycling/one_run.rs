@@ -8,12 +8,13 @@
 //! * *By the worst rate.* Whatever came before, a new item passes with a probability of at most the
 //!   worst rate w. So `e^(u W) (1 + w (e^u - 1))^-n` is a supermartingale. With the best u, this
 //!   gives Chernoff's bound: `P(W >= x) <= exp(-n KL(x/n, w))`.
-//! * *By the average*, for one phase whose cycles all begin empty. Only new items fill the filter,
-//!   so the lengths of cycles do not depend on the other items of the stream. Let N be the number
-//!   of new items in a cycle. Choose `lambda` so large that `E[e^(u W - lambda N)] <= 1` over a
-//!   cycle. Let `h(b)` be the expectation of the same expression from b set bits to the end of the
-//!   cycle. Then `e^(u W - lambda n) h(b)` is a supermartingale that starts at 1 or less. A fuller
-//!   filter ends its cycle earlier on the same items, so `h(b) >= e^(-lambda E[N])` by Jensen. So
+//! * *By the average*, for one phase whose cycles all begin with an empty filter. Only new items
+//!   fill the filter, so the lengths of cycles do not depend on the other items of the stream. Let
+//!   N be the number of new items in a cycle. Choose `lambda` so large that
+//!   `E[e^(u W - lambda N)] <= 1` over a cycle. Let `h(b)` be the expectation of the same
+//!   expression from b set bits to the end of the cycle. Then `e^(u W - lambda n) h(b)` is a
+//!   supermartingale that starts at 1 or less. A fuller filter ends its cycle earlier on the same
+//!   items, so `h(b) >= e^(-lambda E[N])` by Jensen. So
 //!   `P(W >= x) <= exp(lambda (n + E[N]) - u x)`.
 //!
 //! The value of u, which is near the best, is computed from the design, n and the confidence. The
@@ -37,8 +38,8 @@ const WALKS: usize = 8;
 
 impl Design {
     /// Returns an upper bound on the number of wrong drops in a single run. A wrong drop is a new
-    /// item that is wrongly reported as seen. The bound counts the first `items` new items. An item
-    /// is new if no filter contains it.
+    /// item that is wrongly reported as seen. The bound is for the first `items` new items of the
+    /// run. An item is new if no filter contains it.
     ///
     /// The bound holds with probability at least `confidence` over the random seeds, for every
     /// stream that was chosen without knowledge of the seeds.
@@ -87,8 +88,8 @@ impl Design {
     fn by_average(&self, items: u64, run: &LongRun, threshold: f64) -> Option<u64> {
         let all = items as f64 + run.items_per_cycle.upper;
         let mean = run.fpr.upper * all;
-        // Limits u, and so the weight of items that pass. At most this share of their weight stays
-        // in the fullest state.
+        // The largest allowed u. It limits the weight of items that pass, and therefore at most the
+        // share `MOST_STAYING` of an item's weight stays in the fullest state.
         let most = libm::log(MOST_STAYING / run.worst.upper);
         // The best u for Poisson drops solves u e^u - e^u + 1 = threshold / mean.
         let poisson = |u: f64| mean * (u * libm::exp(u) - libm::expm1(u));

@@ -74,9 +74,9 @@ fn remembering(items: u64, forgotten: f64, rate: &Rate, kept: Kept, mode: Mode) 
     mostly(items, forgotten, &Search::new(rate, kept, mode)?, mode)
 }
 
-/// Returns the smallest design that guarantees to remember the items. The function tries the
-/// numbers of probes that, in the limit of large filters, need at most 3% more bits than the best,
-/// each with the smallest sigma that holds the items.
+/// Returns the smallest design that guarantees to remember the items. The function tries every
+/// number of probes that needs at most 3% more bits than the best one, in the limit of large
+/// filters. For each of them, it uses the smallest sigma that guarantees to hold the items.
 fn certain(items: u64, rate: &Rate, kept: Kept, mode: Mode) -> Result<Option<SizedDesign>> {
     let search = Search::new(rate, kept, mode)?;
     let bits = |probes: u32| f64::from(probes) * items as f64 / search.loads()[probes as usize - 1];
@@ -92,8 +92,8 @@ fn certain(items: u64, rate: &Rate, kept: Kept, mode: Mode) -> Result<Option<Siz
     best.map(|design| Ok(SizedDesign { design, run: design.long_run()? })).transpose()
 }
 
-/// Returns the design with the smallest number of bits for a fixed sigma. This number is found by
-/// bisection, because more bits lower the rate.
+/// Returns the smallest design that has a low enough rate at the smallest sigma that guarantees to
+/// hold `items` items. The search can use bisection, because more bits lower the rate.
 fn just_holding(items: u64, probes: u32, guess: f64, search: &Search<'_>, mode: Mode) -> Result<Option<Design>> {
     let k = u64::from(probes);
     let sigma = k * items;
@@ -128,9 +128,9 @@ fn just_holding(items: u64, probes: u32, guess: f64, search: &Search<'_>, mode: 
 /// A number of items that no memory can hold.
 const MOST_ITEMS: f64 = 1e17;
 
-/// Searches for the smallest design that forgets at most a share `forgotten` of the items:
-/// lengthens the cycle until the share is small enough, and then shortens it to within a
-/// thousandth.
+/// Searches for the smallest design that forgets at most a share `forgotten` of the items. The
+/// search lengthens the cycle until the share is small enough. It then finds the shortest cycle for
+/// which this is so, to within a thousandth.
 fn mostly(items: u64, forgotten: f64, search: &Search<'_>, mode: Mode) -> Result<Option<SizedDesign>> {
     let wanted = items as f64 + 1.0;
     let first = match mode.phases {
@@ -142,7 +142,8 @@ fn mostly(items: u64, forgotten: f64, search: &Search<'_>, mode: Mode) -> Result
             return Ok(None);
         }
         let Some(found) = search.min_bits(mean)? else { return Ok(None) };
-        // Counts the steps of the long run of the design, and those of its cycle.
+        // Counts the steps of the design's `long_run` twice: once for the search, and once for the
+        // cycle.
         search.spend(2.0 * found.design.steps_of_long_run()?);
         let chance = found.design.forgetting_within(MANY_CALLS)?.probability(items).value;
         Ok((chance <= forgotten).then_some(found))

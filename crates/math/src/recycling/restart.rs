@@ -8,16 +8,17 @@ use alloc::vec::Vec;
 
 /// Returns the distribution of the number of set bits at the beginning of a cycle.
 ///
-/// This number is 0 unless the item that ended the previous cycle is inserted into the emptied
-/// filter (is retained). With distinct probes, a retained item sets k bits. With colliding probes
-/// and renewed seeds, a retained item gets new positions. So the number of set bits is the number
-/// of distinct positions of a random item, as in Dozier, Salamatian and Rubenstein (10). With
-/// colliding probes and a fixed seed, a retained item keeps its positions. Its positions are more
-/// likely to be distinct than those of a random item, because the item made the filter overflow
-/// (erratum D4). In this case, the numbers of distinct positions of successive retained items form
-/// a Markov chain. For each number of distinct positions at the start, a recursion ([`Walk`]) gives
-/// a row of this chain, `sum over i of visits(i) P(r distinct) P(r distinct positions set more than
-/// sigma - i empty bits)`.
+/// This number is 0 unless the item that ended the previous cycle is *retained*: inserted into the
+/// emptied filter. With distinct probes, a retained item sets k bits. With colliding probes and
+/// renewed seeds, a retained item gets new positions. So the number of set bits is the number of
+/// distinct positions of a random item, as in equation (10) of Dozier, Salamatian and Rubenstein.
+/// With colliding probes and a fixed seed, a retained item keeps its positions. Its positions are
+/// more likely to be distinct than those of a random item, because the item made the filter
+/// overflow (see D4 in docs/ERRATA.md). In this case, the numbers of distinct positions of
+/// successive retained items form a Markov chain. For each number of distinct positions at the
+/// start, a recursion ([`Walk`]) gives a row of the transition matrix of this chain. Entry r of the
+/// row is `sum over i of visits(i) P(r distinct) P(r distinct positions set more than sigma - i
+/// empty bits)`.
 pub(crate) fn restart_law<T: Positive>(design: &Design) -> Vec<T> {
     let (bits, probes, sigma, mode) = (design.bits, design.probes, design.sigma, design.mode);
     if !mode.retaining {
@@ -57,7 +58,7 @@ pub(crate) fn restart_law<T: Positive>(design: &Design) -> Vec<T> {
 }
 
 /// Returns, for r = 1..=most, the probability that r distinct positions set more than
-/// `sigma - ones` empty bits. Positions are added one by one, in O(most^2).
+/// `sigma - ones` empty bits. Positions are added one by one, which takes time O(most^2).
 fn overflow_chances<T: Positive>(bits: u64, most: u64, sigma: u64, ones: u64) -> Vec<T> {
     let room = (sigma - ones) as usize;
     // `law[i]` is the probability of i new bits so far. The last entry is the probability of more
@@ -85,9 +86,9 @@ fn overflow_chances<T: Positive>(bits: u64, most: u64, sigma: u64, ones: u64) ->
 }
 
 /// Returns the stationary distribution of a small Markov chain, computed by elimination without
-/// subtraction (Grassmann, Taksar and Heyman 1985). Relative errors stay small, because the
-/// distribution is a ratio of sums of products of transition probabilities (the Markov chain tree
-/// theorem).
+/// subtraction (Grassmann, Taksar and Heyman 1985). Relative errors stay small, because each
+/// probability of the distribution is a ratio of sums of products of transition probabilities (the
+/// Markov chain tree theorem).
 fn stationary<T: Positive>(mut rows: Vec<Vec<T>>) -> Vec<T> {
     let sum = |numbers: &[T]| numbers.iter().fold(T::ZERO, |sum, &x| sum.plus(x));
     for last in (1..rows.len()).rev() {

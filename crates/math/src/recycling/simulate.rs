@@ -13,8 +13,8 @@ use alloc::vec::Vec;
 
 /// The results of a simulated run, each with a 99% interval ([`Method::Simulation`]). The run is
 /// divided into 64 parts of equal length. The intervals are computed from the variation between
-/// these parts. If counts are small, an exact interval is computed as well, and the result contains
-/// both.
+/// these parts. If counts are small, an exact interval is computed as well, and the resulting
+/// interval contains both.
 ///
 /// A *first arrival* is an arrival of an item that no filter holds at this moment. It *passes* if
 /// the filter reports the item as seen. Later arrivals of the item belong to the same first arrival
@@ -40,7 +40,7 @@ pub struct Simulated {
     pub forgotten: Bracket,
 }
 
-/// The number of sections from which an interval is computed.
+/// The number of parts of the run from which an interval is computed.
 const STRETCHES: usize = 64;
 
 /// The 99.5% point of Student's distribution with 63 degrees of freedom.
@@ -61,9 +61,10 @@ pub trait Subject {
 ///
 /// Positions are uniform and come from SplitMix64, a generator that never changes. So the same seed
 /// gives the same run on every machine. As in the models, items get new positions in every cycle.
-/// There are two exceptions. With two phases and the same seed, all items keep their positions.
-/// With the same seed and `retaining`, the retained item keeps its positions in the cycle that it
-/// begins. The simulation takes time O(probes x arrivals) and memory O(bits + population).
+/// There are two exceptions, both for a design whose phases all have the same seed. With two
+/// phases, all items keep their positions. With `retaining`, the retained item keeps its positions
+/// in the cycle that it begins. The simulation takes time O(probes x arrivals) and memory O(bits +
+/// population).
 ///
 /// ```
 /// use truebloom_math::recycling::{Design, Mode, Stream, simulate};
@@ -90,9 +91,9 @@ pub fn subject(design: &Design, most_items: Option<u64>, seed: u64) -> Result<im
     Filter::counted(*design, most_items.unwrap_or(u64::MAX), seed)
 }
 
-/// Like [`simulate()`], but with any filter that implements [`Subject`]. Of the mode, only the
-/// phases, the trigger and `retaining` are used. With these settings, the simulation derives which
-/// items the filter must remember after each recycle.
+/// Like [`simulate()`], but with any filter that implements [`Subject`]. Only three settings of
+/// `mode` are used: the phases, the trigger and `retaining`. From these settings, the simulation
+/// derives which items the filter must remember after each recycle.
 ///
 /// # Errors
 /// Fails as [`simulate`](simulate()) does.
@@ -127,8 +128,8 @@ enum Counted {
     /// holds.
     Trials,
     /// Arrivals that are counted in groups, such as all later arrivals of an item that passed. Only
-    /// the sections of the run are independent of each other. The share in each section is between
-    /// 0 and 1.
+    /// the parts of the run are independent of each other. The share in each part is between 0
+    /// and 1.
     Groups,
     /// Numbers of items divided by numbers of cycles. Exactly one item ends each cycle, and the
     /// lengths of cycles vary less than if each item were equally likely to end its cycle.
@@ -139,12 +140,13 @@ enum Counted {
 /// usual one.
 const FEW: u64 = 100;
 
-/// The largest number of sections with hits for which an exact interval is computed, if arrivals
-/// are counted in groups.
+/// The largest number of parts with hits for which an exact interval is computed, if arrivals are
+/// counted in groups.
 const FEW_STRETCHES: u64 = 20;
 
-/// Returns a ratio of sums over sections, with the usual interval for a ratio. If counts are small,
-/// or all sections agree, an exact interval is computed as well. The wider of the two is used.
+/// Returns a ratio of sums over the parts of the run, with the usual interval for a ratio. If
+/// counts are small, or all parts agree, an exact interval is computed as well. The result then
+/// contains both intervals.
 fn share(tallies: &[Tally], part: impl Fn(&Tally) -> u64, whole: impl Fn(&Tally) -> u64, counted: Counted) -> Bracket {
     let sum = |of: &dyn Fn(&Tally) -> u64| tallies.iter().map(of).sum::<u64>();
     let (parts, wholes) = (sum(&part), sum(&whole));

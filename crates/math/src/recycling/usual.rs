@@ -5,9 +5,9 @@ use super::{Mode, Phases, SizedDesign, Trigger, capacity};
 use crate::exact::work;
 use crate::{Error, Plan, Rate, Result, Target};
 
-/// The usual design with the most items in `bits` bits: a standard filter that is emptied after a
-/// fixed number of items. This is the largest number for which the expected rate after the last
-/// item, including equal hashes, is at most `rate`. The result is `None` if not even one item fits.
+/// Returns the usual design for `bits` bits: a standard filter that is emptied after a fixed number
+/// of items. The number of items is the largest for which the expected rate after the last item,
+/// including equal hashes, is at most `rate`. The result is `None` if not even one item fits.
 ///
 /// # Errors
 /// Fails as [`Plan::new`] does.
@@ -15,8 +15,8 @@ pub fn usual_capacity(bits: u64, rate: &Rate) -> Result<Option<Plan>> {
     planned(Target::new().bits(bits), rate)
 }
 
-/// Like [`usual_capacity`], for the fewest bits that hold `items` items. The result is `None` if no
-/// filter of at most 2^62 bits keeps the rate.
+/// Like [`usual_capacity`], but returns the design with the fewest bits that holds `items` items.
+/// The result is `None` if no filter of at most 2^62 bits keeps the rate.
 ///
 /// # Errors
 /// Fails as [`Plan::new`] does.

@@ -16,11 +16,11 @@ use alloc::vec::Vec;
 /// u_0(b) = start(b) + u_k(b)                               an item that ends at b <= sigma is followed by another
 /// ```
 ///
-/// For each b, eliminating the other unknowns leaves a single equation for `u_0(b)`. The
-/// coefficient `1 - s_0 .. s_(k-1) > 0` is computed as a sum of positive terms. Each step of the
-/// recursion takes O(k) time and memory. No step subtracts, so errors can be counted (see
-/// [`Walk::roundings`]). The recursion replaces the linear system of Dozier, Salamatian and
-/// Rubenstein (section IV-D).
+/// For each b, eliminating the other unknowns leaves a single equation for `u_0(b)`. Its
+/// coefficient, `1 - s_0 .. s_(k-1) > 0`, is computed as a sum of positive terms. Each step of the
+/// recursion takes O(k) time and memory. No step subtracts, so the rounding errors can be bounded
+/// by counting roundings (see [`Walk::roundings`]). The recursion replaces the linear system of
+/// Dozier, Salamatian and Rubenstein (section IV-D).
 pub(crate) struct Walk<T> {
     bits: u64,
     distinct: bool,
@@ -86,7 +86,7 @@ impl<T: Positive> Walk<T> {
         walk
     }
 
-    /// Moves on to the next number of set bits, with which the cycle continues. `start` is the
+    /// Moves on to the next number of set bits, at which the cycle still continues. `start` is the
     /// probability that a cycle begins with this number of set bits.
     #[inline]
     pub(crate) fn step(&mut self, start: T) -> Step<T> {
@@ -95,8 +95,8 @@ impl<T: Positive> Walk<T> {
         self.place(self.next, visits)
     }
 
-    /// Computes, for the next number of set bits, the expected number of items that reach it, and
-    /// the probabilities of an item there.
+    /// Computes, for the next number of set bits, the expected number of items that reach it, the
+    /// probability that an item there sets no bit, and the probability that it sets a bit.
     #[inline]
     fn arriving(&self) -> Next<T> {
         let ones = self.next;
@@ -112,7 +112,7 @@ impl<T: Positive> Walk<T> {
         Next { arrived, staying: stay, leaving: leave.times(empty) }
     }
 
-    /// Moves on to the next number of set bits, with which the cycle ends: the current item may end
+    /// Moves on to the next number of set bits, at which the cycle ends: the current item can end
     /// there, but no other item begins.
     pub(crate) fn step_beyond(&mut self) -> Step<T> {
         self.place(self.next, T::ZERO)
@@ -149,9 +149,10 @@ impl<T: Positive> Walk<T> {
 /// the last states b. `visits` lists the expected visits of the states
 /// `sigma - visits.len() + 1 ..= sigma`.
 ///
-/// Let `chance(h, b)` be the probability that an item will exceed sigma, when h of its hashes are
-/// placed and b bits are set. Each such probability is a weighted mean of `chance(h+1, b)` and
-/// `chance(h+1, b+1)`, so the computation takes O(k^2) and all terms are positive.
+/// Suppose that h of an item's hashes are placed and b bits are set. Let `chance(h, b)` be the
+/// probability that more than sigma bits are set after the item. This probability is a weighted
+/// mean of `chance(h+1, b)` and `chance(h+1, b+1)`, so the computation takes time O(k^2), and all
+/// terms are positive.
 pub(crate) fn last_seen<T: Positive>(bits: u64, probes: u32, distinct: bool, sigma: u64, visits: &[T]) -> Vec<T> {
     let first = sigma + 1 - visits.len() as u64;
     // chances[i] is for first + i set bits. The last entry, above sigma, is 1.

@@ -1,5 +1,5 @@
-//! The efficiency of filters, in comparison with the information-theoretic limit: one bit per item
-//! for each halving of the rate.
+//! The efficiency of filters, compared with the information-theoretic limit: one bit per item for
+//! each halving of the rate.
 
 mod peak;
 mod valley;

@@ -213,7 +213,8 @@ impl Search {
     }
 
     /// A number of items such that this number and all larger ones are excluded. From `1 / ln(1/r)`
-    /// on, `n ln(1/f) <= n c / (1 - c)`, where `c = k r^n` bounds `1 - f`. This bound decreases
+    /// on, `n ln(1/f) <= n c / (1 - c)`, where `c = k r^n` is an upper bound on `1 - f`. Here, r is
+    /// the probability that an item leaves a given bit empty. The bound on `n ln(1/f)` decreases
     /// with n.
     fn excluded_from(&self) -> u64 {
         let complement = |items: u64| libm::exp(ln_complement_bound(self.variant, self.bits, items, self.probes));
@@ -236,7 +237,7 @@ impl Search {
         let first = self.visit(1)?;
         let mut open = vec![(first, end)];
         let mut single = Vec::new();
-        // Intervals are stored as their first point and the first number past them.
+        // An interval is stored as its first point and the first number after the interval.
         while let Some((start, end)) = open.pop() {
             if self.budget == 0 || work::is_third_spent() {
                 return self.uphill(floor);

@@ -37,10 +37,11 @@ pub fn crossover(probes: u32) -> Result<f64> {
 }
 
 /// Returns the efficiency at the number of items per bit that [`crossover`] returns, by the same
-/// approximation. With k = `probes` and with k + 1 probes, the efficiency has a peak at different
-/// numbers of items per bit. Between these peaks, choose the better number of probes at each point.
-/// The lowest efficiency is then at the crossover. With x and z as in [`crossover`], it is
-/// `k (k+1) x^2 / ln 2`, because the rate is `z^(-k(k+1))`. As k grows, it increases towards ln 2.
+/// approximation. Let k be `probes`. The efficiency with k probes and the efficiency with k + 1
+/// probes have their peaks at different numbers of items per bit. Suppose that the better of the
+/// two numbers of probes is used at each point between these peaks. The lowest efficiency is then
+/// at the crossover. With x and z as in [`crossover`], this efficiency is `k (k+1) x^2 / ln 2`,
+/// because the rate is `z^(-k(k+1))`. As k grows, it increases towards ln 2.
 ///
 /// # Errors
 /// Fails if a parameter is out of range.

@@ -25,8 +25,9 @@ pub struct BlockedSized {
 
 impl BlockedSized {
     /// Returns the bits per item of this design, divided by the bits per item of the design
-    /// `standard`. Both count the expected number of items in a cycle. These numbers are brackets,
-    /// and the result is the largest ratio that the brackets allow.
+    /// `standard`. For both designs, the number of items is the expected number of items in a
+    /// cycle. Both numbers are known as brackets, and the result is the largest ratio that the
+    /// brackets allow.
     #[must_use]
     pub fn bits_ratio(&self, standard: &SizedDesign) -> f64 {
         let (items, others) = (self.run.items_per_cycle.lower, standard.run.items_per_cycle.upper);
@@ -48,13 +49,13 @@ impl BlockedSized {
 /// which can happen with few lines at low rates.
 ///
 /// The [`limit`](BlockedDesign::limit) of the design has four significant decimal digits. It is the
-/// highest such number for which the average rate is proven to be at most `rate`. An approximation
-/// first selects the numbers of probes with which the filter holds at least 99.7% of the largest
-/// number of items. The search computes brackets only for these numbers of probes. The design holds
-/// less than 1% fewer items than the best design.
+/// highest such number for which the average rate is proven to be at most `rate`. To choose the
+/// number of probes, the search first approximates the item count for each number of probes. It
+/// computes brackets only where this item count is at least 99.7% of the largest one. The resulting
+/// design holds less than 1% fewer items than the best design.
 ///
-/// This takes tens of milliseconds at usual rates and any size, and some tenths of a second at a
-/// rate of 1e-9.
+/// At usual rates, this takes tens of milliseconds, whatever the size. At a rate of 1e-9, it takes
+/// some tenths of a second.
 ///
 /// ```
 /// use truebloom_math::recycling::{Mode, blocked_capacity, capacity};
@@ -114,8 +115,8 @@ fn law(blocks: u64, probes: u32) -> Result<Blocked> {
 }
 
 /// Returns the numbers of probes with which a filter holds nearly the most items at this average
-/// rate. The approximation assumes that the filter always has its expected rate. Each number comes
-/// with its approximate limit.
+/// rate. Each of them comes with its approximate limit. The approximation assumes that the filter
+/// always has its expected rate.
 fn candidates(blocks: u64, rate: &Rate) -> Result<Vec<(u32, f64)>> {
     let mut found = Vec::new();
     let mut most = 0;
@@ -132,8 +133,8 @@ fn candidates(blocks: u64, rate: &Rate) -> Result<Vec<(u32, f64)>> {
     Ok(found.into_iter().map(|(probes, _, limit)| (probes, limit)).collect())
 }
 
-/// Returns the number n of items for which the expected rates before each of the first n insertions
-/// have the average `rate`.
+/// Returns the number of items, n, for which the average of the expected rates before the first n
+/// insertions is `rate`.
 fn averaging(law: &Blocked, rate: f64) -> Result<u64> {
     let below = |items: u64| Ok(items < 2 || law.expected_before(items).fpr()?.value <= rate);
     let (mut low, mut high) = (1, 1 + law.bits() / law.block_bits());
@@ -199,7 +200,8 @@ fn decimal_below(limit: f64) -> i64 {
 ///
 /// The search stops when a slightly smaller size is not enough. The difference between the two
 /// sizes is at most one line plus a thousandth of the size. The capacity is not exactly monotone in
-/// the number of bits, so a smaller size may still be enough. This takes some tenths of a second.
+/// the number of bits, so an even smaller size may still be enough. This takes some tenths of a
+/// second.
 ///
 /// # Errors
 /// Fails if `items` is 0 or less, or above 1e18, or if the rate is below 1e-9.

@@ -20,13 +20,14 @@
 //! * Cantelli: `n - A <= E[N] <= n + C`, where A is the sum of `P(W_i > r)` over i below n, and C
 //!   is the sum of `P(W_i <= r)` over i from n on.
 //! * For any I, `c I` items consist of c groups of I items. If N > c I, no group on its own makes
-//!   the rate exceed r, so `P(N > c I) <= P(N > I)^c`. Therefore, the sum over all i from I on is
-//!   at most `I q / (1 - q)` with `q = P(N > I)`.
+//!   the rate exceed r, so `P(N > c I) <= P(N > I)^c`. Therefore, the sum of `P(N > i)` over all i
+//!   from I on is at most `I q / (1 - q)` with `q = P(N > I)`.
 //!
 //! So `(n M - r A - D) / (n - A) <= average <= (n M + r C) / (n + C)`. All these probabilities are
-//! monotone in i, so a single value bounds the sum over a range of items. The filter compares
-//! rounded weights, which exceed W by at most u. So if `W_i <= r - u`, the cycle continues, and if
-//! the cycle continues, `W_i <= r`. Therefore, lower bounds are computed at r - u.
+//! monotone in i, so a single value bounds the sum over a range of items. The filter compares the
+//! mean of its rounded weights with r. This mean exceeds W by at most u. So if `W_i <= r - u`, the
+//! cycle continues, and if the cycle continues, `W_i <= r`. Therefore, lower bounds are computed at
+//! r - u.
 
 use super::super::{Bracket, Result};
 use super::BlockedDesign;
@@ -71,7 +72,8 @@ fn first_stretch(blocks: u64, items: u64) -> u64 {
     ((items as f64 / (128.0 * libm::sqrt(blocks as f64))) as u64).max(1)
 }
 
-/// The smallest n whose expected rate is above the limit, to the precision of an `f64`.
+/// The smallest number of items for which the expected rate is above the limit, to the precision of
+/// an `f64`.
 pub(super) fn crossing(law: &Blocked, limit: f64) -> Result<u64> {
     let above = |items: u64| Ok(law.fpr(items)?.value > limit);
     // Most limits allow more than one item per line.
@@ -111,8 +113,8 @@ fn below(law: &Blocked, items: u64, first: u64, lower: f64, upper: f64) -> Resul
     while last > 0 {
         let moments = after(law, last)?;
         let (chance, part) = (moments.above(lower), moments.excess(upper));
-        // When the remaining items hardly matter, they form one range, because rates for few items
-        // need many digits.
+        // When the remaining items hardly matter, they form one range. This avoids the rates for
+        // few items, which need many digits.
         let few = last as f64 * chance <= TAIL * sums.chances && last as f64 * part <= TAIL * sums.parts;
         let next = if few { 0 } else { last.saturating_sub(stretch(first, items - last, chance)) };
         sums.add(last - next, chance, part);
@@ -146,7 +148,7 @@ fn beyond(law: &Blocked, items: u64, first: u64, limit: f64) -> Result<Sums> {
 fn combine(law: &Blocked, items: u64, [lower, upper]: [f64; 2], below: Sums, beyond: Sums) -> Result<(Fpr, Bracket)> {
     let mean = if items == 1 { Fpr::ZERO } else { law.expected_before(items).fpr()? };
     let n = items as f64;
-    // Margins for a few roundings, of 2^-53 each, of sums of positive terms.
+    // Margins for a few roundings, each with a relative error of 2^-53, in sums of positive terms.
     let (up, down) = (1.0 + 16.0 * f64::EPSILON, 1.0 - 16.0 * f64::EPSILON);
     let most = (n + beyond.chances) * up;
     let least = ((n * down - below.chances) * down).max(1.0);

@@ -42,7 +42,7 @@ pub struct BlockedDesign {
     limit: f64,
 }
 
-/// The smallest limit. Smaller limits would be at most a few roundings of the weights.
+/// The smallest limit. At much smaller limits, the rounding of the weights would matter.
 const LEAST_LIMIT: f64 = 1e-15;
 
 /// The largest limit. With a higher limit, a filter becomes practically full, and the brackets of
@@ -132,10 +132,10 @@ impl BlockedDesign {
     /// All brackets are proven ([`Method::Bound`]). Without equal hashes, the worst rate is at most
     /// the limit. It is below the limit by at most the amount that one item adds to the rate, plus
     /// rounding errors. The brackets of the average rate and of the number of items have widths
-    /// that are about proportional to `1/sqrt(lines)`. Each bracket also has a value inside, which
-    /// is only an approximation. It assumes that the current rate is always the expected rate for
-    /// the number of items. In simulations, the relative error of this approximation is less than
-    /// `1/lines`. The method is described in docs/design/recycling.md.
+    /// that are about proportional to `1/sqrt(lines)`. The value inside each bracket is only an
+    /// approximation. It assumes that the current rate is always the expected rate for the number
+    /// of items. In simulations, the relative error of this approximation is less than `1/lines`.
+    /// The method is described in docs/design/recycling.md.
     ///
     /// The computation takes some milliseconds at any size, and up to a second with 32 probes.
     ///
@@ -143,7 +143,7 @@ impl BlockedDesign {
     /// filter, as in [`Design::long_run`](super::Design::long_run).
     ///
     /// # Errors
-    /// Fails if a cycle may take more than 2^61 items, which can happen with sizes near 2^62 bits.
+    /// Fails if a cycle can have more than 2^61 items, which can happen with sizes near 2^62 bits.
     pub fn long_run(&self) -> Result<LongRun> {
         let _work = work::begin();
         let (fpr, items_per_cycle) = cycle::bracket(self)?;

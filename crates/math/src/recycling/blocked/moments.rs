@@ -25,9 +25,10 @@ pub(super) struct Moments {
 /// Var W = (E[Y^2] - E[Y Y']) / B - (f^2 - E[Y Y'])
 /// ```
 ///
-/// Different lines share the items, so `E[Y Y']` is below `f^2` by about `f^2 / B`. So the variance
-/// of W is below `Var Y / B`, at a rate of 1% by a factor of eight. The formula subtracts nearly
-/// equal numbers, which is done in exact integer arithmetic.
+/// An item in one line is missing in all other lines, so `E[Y Y']` is below `f^2` by about
+/// `f^2 / B`. So the variance of W is less than `Var Y / B`. At a rate of 1%, it is an eighth of
+/// `Var Y / B`. The formula subtracts nearly equal numbers, which is done in exact integer
+/// arithmetic.
 pub(super) fn after(law: &Blocked, items: u64) -> Result<Moments> {
     if items == 0 {
         return Ok(Moments { lower: 0.0, upper: 0.0, variance: 0.0 });

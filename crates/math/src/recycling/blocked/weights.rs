@@ -1,5 +1,5 @@
 //! Weights, which express the rate of a blocked filter as a sum of integers over its lines. The
-//! filter keeps this sum exact at every insertion.
+//! filter updates this sum exactly at every insertion.
 
 use alloc::vec::Vec;
 
