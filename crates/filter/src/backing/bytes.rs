@@ -6,15 +6,15 @@ use core::marker::PhantomData;
 use core::ops::{Deref, DerefMut};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The backing of a view of which only the header was read. The bits stay in the bytes that `B`
-/// holds. The view can answer queries. It does not know values that are computed from all bits,
+/// The backing of a view whose header was read, but not its bits. The bits stay in the bytes that
+/// `B` holds. The view can answer queries. It does not know values that are computed from all bits,
 /// such as its present false-positive rate. `verify_bytes` reads and checks all bytes, and returns
 /// a view with the backing [`Checked`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct View<B>(PhantomData<B>);
 
-/// The backing of a view of which all bytes were read and checked. The bits stay in the bytes that
-/// `B` holds.
+/// The backing of a view whose bytes were all read and checked. The bits stay in the bytes that `B`
+/// holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Checked<B>(PhantomData<B>);
 
@@ -45,9 +45,9 @@ impl<B: AsRef<[u8]> + Send + Sync + AsMut<[u8]>> Writable for Checked<B> {
     }
 }
 
-/// Integers of any size; bytes can be read as a slice of them.
+/// A type for the integers that are stored in bytes. Bytes can be read as a slice of this type.
 pub trait Chunk: Copy + 'static {
-    /// The bytes as a slice of whole integers; a remainder at the end is left out.
+    /// The bytes as a slice of whole integers. Any bytes after the last whole integer are left out.
     fn chunks(bytes: &[u8]) -> &[Self];
 
     /// The bytes as a mutable slice of whole integers.
@@ -66,7 +66,7 @@ impl<const N: usize> Chunk for [u8; N] {
     }
 }
 
-/// A range of the bytes that `B` holds, seen as numbers.
+/// A range of the bytes that `B` holds, read as numbers.
 ///
 /// The range is looked up again at every use, because `B` may move (as an array does) or return
 /// different bytes each time. If there are too few bytes, the range is empty.
@@ -84,7 +84,7 @@ impl<B: AsRef<[u8]> + Send + Sync, W: Chunk> InBytes<B, W> {
         InBytes { bytes, start, end: start.saturating_add(length), number: PhantomData }
     }
 
-    /// All bytes that `B` holds, and where the range begins in them.
+    /// All bytes that `B` holds, and the position at which the range begins.
     pub(crate) fn whole(&self) -> (&[u8], usize) {
         (self.bytes.as_ref(), self.start)
     }
@@ -97,7 +97,7 @@ impl<B: AsRef<[u8]> + Send + Sync + AsMut<[u8]>, W: Chunk> InBytes<B, W> {
         &mut self.bytes
     }
 
-    /// Updates the header, which is stored before the words.
+    /// Writes a header with these fields before the words.
     pub(crate) fn seal(&mut self, fields: Fields) {
         let header = self.sealed(fields);
         let before = self.bytes.as_mut().get_mut(..self.start);

@@ -8,7 +8,7 @@ use core::ops::Range;
 
 /// Access to layers, each of which is a record followed by its bits.
 pub trait Layers<W>: Send + Sync {
-    /// The record and the bits of the layer with this number; an empty slice if there is no such
+    /// The record and the bits of the layer with this index. The slice is empty if there is no such
     /// layer.
     fn layer(&self, number: usize) -> &[W];
 }
@@ -20,7 +20,7 @@ impl Layers<u64> for Vec<AlignedWords> {
     }
 }
 
-/// The implementation for packs: their filters have no layers.
+/// The implementation for packs, whose filters have no layers.
 impl<W: Word> Layers<W> for () {
     fn layer(&self, _: usize) -> &[W] {
         &[]

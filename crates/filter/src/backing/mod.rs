@@ -1,4 +1,4 @@
-//! Where a filter keeps its bits, and whether values that are derived from the bits are known. The
+//! Where a filter keeps its bits, and whether values that are computed from all bits are known. The
 //! type parameter `K` of a filter is its backing.
 
 mod bytes;
@@ -45,8 +45,8 @@ pub trait Backing: Sized + sealed::Sealed {
     type Head<T: 'static>: Deref<Target = T>;
 }
 
-/// Backings that know the values computed from all bits, such as the number of set bits. Either the
-/// filter owns its bits, or all bits were read.
+/// Backings that know the values computed from all bits, such as the number of set bits. In such a
+/// backing, either the filter owns its bits, or all bits were read.
 pub trait Counted: Backing {
     /// Stores a value that was computed from all bits.
     fn keep<T: Clone + PartialEq + Send + Sync>(known: T) -> Self::Known<T>;
@@ -55,8 +55,8 @@ pub trait Counted: Backing {
     fn kept<T: Clone + PartialEq + Send + Sync>(known: &Self::Known<T>) -> &T;
 }
 
-/// Backings in which a new filter can be made. They can hold the values that filters of one plan
-/// and seed share.
+/// Backings in which a new filter can be made. Such a backing can hold the values that filters with
+/// the same plan and seed share.
 pub(crate) trait Headed: Counted {
     /// Wraps the shared values for a new filter.
     fn head<T: 'static>(head: T) -> Self::Head<T>;
@@ -67,8 +67,8 @@ pub trait Writable: Counted<Words: DerefMut> {
     /// Returns a mutable reference to a value computed from the bits.
     fn kept_mut<T: Clone + PartialEq + Send + Sync>(known: &mut Self::Known<T>) -> &mut T;
 
-    /// Returns a mutable reference to the values in `head`, or `None` if another filter uses them,
-    /// too.
+    /// Returns a mutable reference to the values in `head`, or `None` if another filter shares
+    /// them.
     fn own_head<T: 'static>(head: &mut Self::Head<T>) -> Option<&mut T>;
 }
 
@@ -88,18 +88,18 @@ mod sealed {
     impl<W> Sealed for super::CheckedMember<'_, W> {}
 }
 
-/// Bits in the filter's own memory. On 64-bit machines a filter takes 224 bytes besides its bits.
-/// For many small filters, [`Shared`] takes less memory.
+/// Bits in the filter's own memory. On 64-bit machines, a filter takes 224 bytes in addition to its
+/// bits. For many small filters, [`Shared`] takes less memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owned {}
 
 /// Bits in the filter's own memory, for many small filters. A filter and its clones share one copy
-/// of the hasher, the scheme, the capacity and the rate. Each filter takes 64 bytes besides its
-/// bits. A call for one key takes one more memory access than with [`Owned`].
+/// of the hasher, the scheme, the capacity and the rate. Each filter takes 64 bytes in addition to
+/// its bits. Inserting or looking up a single key takes one more memory access than with [`Owned`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shared {}
 
-/// Backings that store the values derived from the bits.
+/// Implements the traits of backings that store the values computed from all bits.
 macro_rules! counted {
     ([$($generics:tt)*] $backing:ty) => {
         impl<$($generics)*> Counted for $backing {
@@ -116,8 +116,8 @@ macro_rules! counted {
     };
 }
 
-/// Two backings for the same bytes. The bits of the first were never read, so the number of set
-/// bits is unknown; the bits of the second were read and counted.
+/// Implements the traits of two backings for the same bytes. With the first backing, the bits were
+/// not read, so the number of set bits is unknown. With the second, the bits were read and counted.
 macro_rules! unread_and_read {
     ([$($generics:tt)*] $unread:ty, $read:ty, {$($types:tt)*}) => {
         impl<$($generics)*> Backing for $unread {
@@ -140,7 +140,7 @@ macro_rules! unread_and_read {
 
 use {counted, unread_and_read};
 
-/// Backings that own their memory.
+/// Implements the traits of backings that own their memory.
 macro_rules! own {
     ($($backing:ident: $head:ident by $new:expr, its own by $own:expr;)*) => {$(
         impl Backing for $backing {
@@ -180,7 +180,8 @@ own! {
     Shared: Arc by Arc::new, its own by Arc::get_mut;
 }
 
-/// The shared values of a filter, held by that filter alone.
+/// The values that filters with the same plan and seed could share, stored in one filter and not
+/// shared.
 #[derive(Clone, Copy, Debug)]
 pub struct Inline<T>(pub(crate) T);
 

@@ -1,21 +1,21 @@
-//! Bits in a pack, whose filters share one plan and one seed.
+//! Bits in a pack. The filters of a pack share one plan and one seed.
 
 use super::{Backing, Counted, Counter, Uncounted, counted, unread_and_read};
 use crate::word::Word;
 use core::marker::PhantomData;
 use core::ops::Deref;
 
-/// The bits of one filter among many in a [`Pack`](crate::Pack). Only the filter's record was read.
-/// The record holds the filter's counts and checksums, and is stored before the bits. A filter of
-/// this type takes 64 bytes, besides the bytes in the pack.
+/// The backing of a filter whose bits are in a [`Pack`](crate::Pack), and were not read. Only the
+/// filter's record was read. The record is stored before the bits, and holds the filter's counts
+/// and checksums. A filter with this backing takes 64 bytes, in addition to its bytes in the pack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packed<'a, W>(PhantomData<&'a W>);
 
-/// The bits of one filter in a [`Pack`](crate::Pack), read and checked.
+/// The backing of a filter whose bits are in a [`Pack`](crate::Pack), and were read and checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CheckedMember<'a, W>(PhantomData<&'a W>);
 
-/// One member of a pack: its record, and then its bits.
+/// A filter in a pack: its record, followed by its bits.
 #[derive(Clone, Copy)]
 pub struct Record<'a, W>(&'a [W]);
 
@@ -23,12 +23,12 @@ pub struct Record<'a, W>(&'a [W]);
 pub(crate) const KEPT_WORDS: usize = 8;
 
 impl<'a, W: Word> Record<'a, W> {
-    /// A record with the bits after it.
+    /// A record, followed by its filter's bits. `None` if `words` is too short.
     pub(crate) fn new(words: &'a [W]) -> Option<Record<'a, W>> {
         (words.len() > KEPT_WORDS).then_some(Record(words))
     }
 
-    /// The record with the bits after it; an empty one if `words` is too short.
+    /// Like [`new`](Self::new), but if `words` is too short, the record is empty.
     pub(crate) fn or_empty(words: &'a [W]) -> Record<'a, W> {
         Record(words)
     }

@@ -1,5 +1,5 @@
-//! The positions of a group of keys, which are computed together, so that their words can be
-//! prefetched.
+//! The positions of a group of keys. The positions are computed together and ahead of time, so that
+//! the words at these positions can be prefetched.
 
 use super::drawn::Drawn;
 use crate::arch::{LANES, Lanes, Level, prefetch};
@@ -8,8 +8,8 @@ use crate::hash::{KeyHash, Salt};
 use crate::scheme::{Scheme, SideBySide};
 use crate::word::Word;
 
-/// A group of keys. The keys are added, their positions are computed and prefetched, and then they
-/// are looked up.
+/// A group of keys. First, the keys are added. Then their positions are computed, and the words at
+/// these positions are prefetched. Finally, the keys are looked up.
 pub(crate) struct Ahead {
     level: Level,
     hashes: [KeyHash; LANES],
@@ -18,12 +18,13 @@ pub(crate) struct Ahead {
     first: Lanes,
     second: Lanes,
     positions: Drawn,
-    /// Whether the positions were computed together; if not, they are computed for each key alone.
+    /// Whether the positions were computed together. If not, they are computed for one key at a
+    /// time, when they are needed.
     is_made: bool,
 }
 
 impl Ahead {
-    /// No keys yet.
+    /// Makes an empty group.
     pub(crate) fn new(scheme: &impl Scheme) -> Ahead {
         Ahead {
             level: Level::detect(),
@@ -41,7 +42,7 @@ impl Ahead {
         self.count = 0;
     }
 
-    /// Adds a key; a group has at most [`LANES`] keys.
+    /// Adds a key. A group has at most [`LANES`] keys.
     #[inline(always)]
     pub(crate) fn add(&mut self, hash: KeyHash) {
         self.hashes[self.count % LANES] = hash;
@@ -95,7 +96,7 @@ mod tests {
     use crate::scheme::{Classic, Standard};
     use alloc::vec::Vec;
 
-    /// Each key of a group gets the same positions as it gets alone. The test includes keys that
+    /// Each key gets the same positions in a group as it gets alone. The test includes keys that
     /// skip words, keys with more probes than are prefetched, and groups that are not full.
     #[test]
     fn keys_in_company_have_their_own_positions() {

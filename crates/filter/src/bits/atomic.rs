@@ -13,13 +13,14 @@ use crate::sync::{
 };
 use crate::word::Reads;
 
-/// Words that threads share; while they are shared, bits are only set, never unset.
+/// Words that threads share. While the words are shared, bits are only set, never unset.
 ///
-/// Relaxed ordering is enough for queries: bits are never unset, and a thread that synchronizes
-/// with an insertion (by a join, a channel or a lock) sees its bits. An insertion is counted before
-/// it sets bits, and its count is published with them. A copy reads the bits first
-/// ([`to_aligned`](Self::to_aligned)) and the counts afterwards, so its counts are never lower than
-/// its number of keys.
+/// Relaxed ordering is enough for queries. Bits are never unset, and a thread that synchronizes
+/// with an inserting thread after the insertion (by a join, a channel or a lock) sees the bits of
+/// the inserted key. An insertion is counted before it sets bits, and the count is published
+/// together with the bits. To copy a filter, a thread reads the bits first
+/// ([`to_aligned`](Self::to_aligned)) and the counts afterwards. The counts of the copy are
+/// therefore never lower than its number of keys.
 pub(crate) struct AtomicBits {
     words: SharedWords,
     level: Level,
@@ -75,8 +76,8 @@ impl AtomicBits {
         &self.words
     }
 
-    /// Sets a bit and returns whether it was 0; if several threads set the same bit, exactly one of
-    /// them gets true. Bits beyond the end are ignored; no scheme has positions there.
+    /// Sets a bit and returns whether it was 0. If several threads set the same bit, exactly one of
+    /// them gets true. Positions beyond the end are ignored, but no scheme has such positions.
     #[inline]
     pub(crate) fn set(&self, position: u64) -> bool {
         let bit = 1 << (position & 63);
@@ -85,9 +86,9 @@ impl AtomicBits {
 
     /// Sets the bits of a key and returns how many of them were 0.
     ///
-    /// If a key is already contained, its cache lines are only read, so that they can stay in the
-    /// cache of every processor. There is one branch per key; one branch per bit was mispredicted
-    /// so often that insertions took twice as long.
+    /// If a key is already contained, its cache lines are only read, and can therefore stay in the
+    /// caches of all processors. There is one branch per key. With one branch per bit, so many
+    /// branches were mispredicted that insertions took twice as long.
     #[inline]
     pub(crate) fn insert(&self, scheme: &impl Scheme, hash: KeyHash) -> u32 {
         let mut newly_set = 0;
@@ -103,7 +104,7 @@ impl AtomicBits {
         scheme.are_set(self.level, hash, &self.words)
     }
 
-    /// Reports which keys of a batch are contained, and prefetches for the next batch.
+    /// Reports which keys of a batch are contained, and prefetches the words of the next batch.
     #[inline]
     pub(crate) fn contains_batch<S: Placed>(&self, batches: &mut S::Batches, scheme: &S, batch: Batch<'_>) -> BatchAnswers {
         batches.contains_shared(scheme, self.level, &self.words, batch)
@@ -121,13 +122,14 @@ impl AtomicBits {
         self.words.iter().for_each(|word| word.store(0, Relaxed));
     }
 
-    /// A copy of the words. The copy has every bit that was set before the call, and may have bits
-    /// that are set meanwhile. `None` if the memory cannot be allocated.
+    /// A copy of the words. The copy has every bit that was set before the call, and can have bits
+    /// that are set during the call. Returns `None` if the memory cannot be allocated.
     pub(crate) fn to_aligned(&self) -> Option<AlignedWords> {
         self.to_aligned_after(0)
     }
 
-    /// A copy of the words, preceded by `before` words of 0.
+    /// Like [`to_aligned`](Self::to_aligned), but the copy begins with `before` additional words
+    /// that are 0.
     pub(crate) fn to_aligned_after(&self, before: usize) -> Option<AlignedWords> {
         let mut words = AlignedWords::zeroed(self.words.len().checked_add(before)?)?;
         words.iter_mut().skip(before).zip(self.words()).for_each(|(copy, word)| *copy = word.load(Relaxed));

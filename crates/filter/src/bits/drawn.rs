@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 const MOST_TOGETHER: usize = 64;
 
 /// A buffer for the positions of a group of keys, with one row for each probe. The buffer is reused
-/// for every group, because clearing it would take as long as filling it.
+/// for every group, because clearing a new buffer would take as long as filling it.
 pub(super) struct Drawn(Vec<Row>);
 
 impl Drawn {
@@ -22,8 +22,8 @@ impl Drawn {
     }
 
     /// Draws the positions of a group, and passes the positions of each probe to `drawn`. Returns
-    /// false if the keys must be handled one by one, because there are too many probes or a key
-    /// skips a word.
+    /// false if there are too many probes, or if a key skips a word. The keys must then be handled
+    /// one by one.
     #[inline(always)]
     pub(super) fn draw(&mut self, level: Level, scheme: &impl SideBySide, group: Group<'_>, mut drawn: impl FnMut(&Lanes)) -> bool {
         let mut rest = [0; LANES];

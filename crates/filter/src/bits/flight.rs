@@ -1,4 +1,4 @@
-//! The keys of a batch between hashing and lookup.
+//! The keys of a batch that are hashed, but not yet looked up.
 
 use crate::arch::{Asked, LANES, Lanes, Level, PROBES_A_WORD, first_digits, words};
 use crate::bulk::Batch;
@@ -8,7 +8,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use truebloom_math::BLOCK_PROBES;
 
-/// The largest number of stream words that the probes of a key take, not counting the word that
+/// The largest number of stream words that a key needs for its positions, without the word that
 /// selects the line.
 const MAX_WORDS: usize = BLOCK_PROBES.div_ceil(PROBES_A_WORD) as usize;
 
@@ -24,8 +24,8 @@ struct Flight {
 const GROUPS: usize = BATCH / LANES;
 
 /// The groups of a batch, in a ring with one spare slot. While a group is looked up, a group of the
-/// next batch is put into the spare slot and prefetched. The ring is reused for every batch,
-/// because clearing it would cost as much as a lookup.
+/// next batch is put into the spare slot, and its lines are prefetched. The ring is reused for
+/// every batch, because clearing a new ring would take as long as a lookup.
 pub struct Flights {
     level: Level,
     scheme: InLines,
@@ -41,9 +41,10 @@ impl Flights {
     }
 
     /// Calls `arrive` for each group of the present batch. `arrive` also gets the lines of a group
-    /// of the next batch, and must prefetch them. So each line is prefetched a whole batch before
-    /// it is used, and only a few lines are requested at once. The lines of the first batch are all
-    /// prefetched at the start, by calling `ask` for each line.
+    /// of the next batch, and must prefetch them. Each line is therefore prefetched a whole batch
+    /// before it is used, and only a few lines are requested at once. The lines of the first batch
+    /// have no earlier batch, so they are all prefetched at the start, by calling `ask` for each
+    /// line.
     #[inline(always)]
     pub(super) fn fly<M>(
         &mut self,
@@ -60,7 +61,8 @@ impl Flights {
         }
         let mut following = following.groups();
         for number in 0..GROUPS {
-            // The slot that the previous group left. This slot is looked up after a whole batch.
+            // The spare slot: the group in it was looked up in the previous step. The new group in
+            // this slot is looked up after a whole batch.
             let boarding = (self.present + GROUPS) % (GROUPS + 1);
             match following.next() {
                 Some(group) => self.ring[boarding].board(self.level, &self.scheme, group),
@@ -74,15 +76,16 @@ impl Flights {
 }
 
 impl Flight {
-    /// Replaces this group by another: computes the lines and words of its keys.
+    /// Replaces the present group by a new one, and computes the lines and words of the new group's
+    /// keys.
     #[inline(always)]
     fn board(&mut self, level: Level, scheme: &InLines, group: Group<'_>) {
         let (mut room, mut rest) = ([0; LANES], [0; LANES]);
         self.count = group.count;
         let drawn = group.words(level, 0, &mut room);
         if !first_digits(level, drawn, scheme.lines(), scheme.draws(), &mut self.lines, &mut rest) {
-            // A key that skips a word has read one word more than the other keys. This is rare
-            // unless there are 2^50 lines.
+            // A key that skips a word needs one word more than the other keys. This is rare in
+            // filters with far fewer than 2^50 lines.
             return self.board_one_by_one(scheme, group);
         }
         for (number, drawn) in (1..).zip(self.words.iter_mut().take(scheme.words())) {
@@ -108,8 +111,8 @@ mod tests {
     use crate::hash::KeyHash;
     use crate::scheme::Scheme;
 
-    /// In a batch, each key gets the same line and words as it gets alone. Tests two batches, one
-    /// with few lines and one with so many lines that skipped words are common.
+    /// Each key gets the same line and words in a batch as it gets alone. The test includes filters
+    /// with so many lines that skipped words are common.
     #[test]
     fn keys_in_company_are_as_alone() {
         let all: Vec<KeyHash> =

@@ -52,8 +52,8 @@ impl Placed for InLines {
     }
 }
 
-/// Bits in blocks of 512, each of which is a cache line. There is no running count of the set bits,
-/// because it would slow down every insertion.
+/// Bits in blocks of 512, each of which is a cache line. The number of set bits is not kept up to
+/// date, because this would slow down every insertion.
 pub struct Lined<K: Backing = Owned> {
     /// Eight words per line.
     words: K::Words,
@@ -150,8 +150,8 @@ impl<K: Backing> Storage<InLines, K> for Lined<K> {
         combine(&mut self.words, other, with);
     }
 
-    // Always inlined, so that a loop over single keys keeps the hasher's and the scheme's numbers
-    // in registers.
+    // Always inlined, so that a loop that inserts single keys keeps the hasher's and the scheme's
+    // numbers in registers.
     #[inline(always)]
     fn insert(&mut self, scheme: &InLines, hash: KeyHash) -> bool
     where
@@ -179,7 +179,7 @@ impl Batches<InLines> for Flights {
     }
 
     /// These limits were measured with `bench/src/begin`. In a filter that fits in the cache,
-    /// prefetching gains nothing, so a batch of insertions is never faster.
+    /// prefetching gains nothing, so a batch of insertions is never faster than single insertions.
     fn few(scheme: &InLines, doing: Doing) -> usize {
         match (scheme.bits() > IN_CACHE, doing) {
             (true, Doing { shared: false, .. }) => 32,

@@ -1,5 +1,5 @@
-//! The bits of a filter in memory. The bits of a key are spread over the whole filter ([`Spread`]),
-//! or lie within one cache line ([`Lined`](lined::Lined)).
+//! The bits of a filter in memory. Depending on the scheme, the bits of a key are spread over the
+//! whole filter ([`Spread`]), or lie within one cache line ([`Lined`](lined::Lined)).
 
 mod ahead;
 #[cfg(target_has_atomic = "64")]
@@ -20,7 +20,8 @@ pub(crate) use probing::Probing;
 pub(crate) use spread::Spread;
 pub(crate) use words::{Bits, combine, count_ones, count_ones_in, count_pairs, words_for};
 
-/// A filter of up to this many bits (2 MiB) fits in the cache, so prefetching takes longer than it
-/// saves. With prefetching, a filter of two layers was a third slower with 300,000 keys per layer,
-/// but twice as fast with 3 million or more (at 1%).
+/// A filter of up to this many bits (2 MiB) fits in the cache, so prefetching takes more time than
+/// it saves. This was measured with a filter of two layers, at a rate of 1%. With 300,000 keys per
+/// layer, prefetching made it a third slower. With 3 million keys per layer or more, prefetching
+/// made it twice as fast.
 pub(crate) const IN_CACHE: u64 = 1 << 24;

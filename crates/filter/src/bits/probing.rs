@@ -9,16 +9,17 @@ use crate::bulk::{Batch, BatchAnswers, Group, Hashes, mark};
 use crate::scheme::{Batches, Doing, Scheme, Standard};
 use crate::word::{Reads, is_set};
 
-/// State that is kept from batch to batch: whether the last batch had mostly hits, and an array for
-/// positions. The array is reused, because clearing it would take as long as filling it.
+/// State that is kept from batch to batch: whether most keys of the last batch were contained, and
+/// a buffer for positions. The buffer is reused, because clearing a new buffer would take as long
+/// as filling it.
 pub struct Probing {
     level: Level,
     /// Whether prefetching the positions saves more time than it takes.
     is_far: bool,
     drawn: Drawn,
     /// Whether most keys of the last batch were contained. If most were, most keys of the next
-    /// batch probably are contained, too. A lookup of a contained key takes all its probes; any
-    /// other lookup takes about two.
+    /// batch probably are contained, too. The lookup of a contained key takes all its probes. The
+    /// lookup of any other key takes only about two probes, if they are made one at a time.
     mostly_hits: bool,
 }
 
@@ -28,7 +29,8 @@ impl Batches<Standard> for Probing {
     }
 
     /// These limits were measured with `bench/src/begin`. In a filter that fits in the cache, a
-    /// batch of insertions into shared words is never faster, because they are made one by one.
+    /// batch of insertions into shared words is never faster than single insertions, because the
+    /// keys of the batch are inserted one by one.
     fn few(scheme: &Standard, doing: Doing) -> usize {
         match (scheme.bits() > IN_CACHE, doing.inserts && doing.shared) {
             (true, true) => 4,
@@ -84,7 +86,7 @@ impl Probing {
         answers
     }
 
-    /// Sets the bits of a batch of keys in order; returns which keys were new, and the number of
+    /// Sets the bits of a batch of keys in order. Returns which keys were new, and the number of
     /// bits newly set.
     #[inline]
     fn set<K: Writable>(&mut self, scheme: &Standard, bits: &mut Bits<K>, hashes: &Hashes) -> (BatchAnswers, u64) {

@@ -50,7 +50,7 @@ spread! {
     AnyScheme by OneByOne,
 }
 
-/// Bits with a running count of those that are set.
+/// Bits, and the number of set bits, which is kept up to date.
 pub struct Spread<K: Backing = Owned> {
     pub(super) bits: Bits<K>,
     /// The number of set bits, if they were counted.
@@ -144,8 +144,8 @@ impl<S: Scheme, K: Backing> Storage<S, K> for Spread<K> {
         self.ones = K::keep(self.bits.count_ones());
     }
 
-    // Always inlined, so that a loop over single keys keeps the hasher's and the scheme's numbers
-    // in registers.
+    // Always inlined, so that a loop that inserts single keys keeps the hasher's and the scheme's
+    // numbers in registers.
     #[inline(always)]
     fn insert(&mut self, scheme: &S, hash: KeyHash) -> bool
     where
@@ -182,8 +182,8 @@ fn slice_ones(scheme: &impl Scheme, words: &[impl Reads]) -> Vec<u64> {
     (0..slices).map(|slice| count_ones_in(words, start(slice)..start(slice + 1))).collect()
 }
 
-/// Batches of a scheme without a faster method: the keys are handled one by one, and all probes of
-/// later keys are prefetched.
+/// Batches for schemes that have no faster method. The keys are handled one by one, and the words
+/// at all positions of later keys are prefetched.
 pub struct OneByOne;
 
 impl<S: Scheme> Batches<S> for OneByOne {
@@ -192,7 +192,7 @@ impl<S: Scheme> Batches<S> for OneByOne {
     }
 
     /// This limit was measured with `bench/src/begin`. In a filter that fits in the cache, a
-    /// prefetch takes longer than it saves, so a batch is never faster.
+    /// prefetch takes more time than it saves, so a batch is never faster than single keys.
     fn few(scheme: &S, _: Doing) -> usize {
         if scheme.bits() > IN_CACHE { 8 } else { usize::MAX }
     }

@@ -1,23 +1,25 @@
-//! Looks up a batch of keys one probe at a time, and only for the keys that are still undecided.
+//! Looks up a batch of keys, one probe at a time. A key whose bit is not set at a probe is dropped
+//! from the following probes.
 
 use crate::arch::{Chosen, LANES, Level, digits, first_digits, prefetch, word};
 use crate::bulk::{BATCH, BatchAnswers, Hashes, each, mark};
 use crate::scheme::Standard;
 use crate::word::{Reads, is_set};
 
-/// The keys of a batch, in order, whose bits were set at all probes so far.
+/// Those keys of a batch, in order, whose bits were set at all probes so far.
 struct Undecided<'a> {
     level: Level,
     scheme: &'a Standard,
     hashes: &'a Hashes,
     /// The keys, by their index in the batch.
     chosen: Chosen<BATCH>,
-    /// The keys with a skipped word; their positions are not those drawn here.
+    /// The keys with a skipped word. The positions that are drawn here are wrong for these keys.
     skipping: BatchAnswers,
 }
 
 impl Undecided<'_> {
-    /// Draws the position of this probe for each key, from its present word or from a new one.
+    /// Draws the position of this probe for each key. The position is drawn from the key's present
+    /// word or from a new word.
     fn draw(&mut self, probe: u32) {
         let new_word = self.scheme.new_word(probe);
         let Chosen { keys, rest, positions, count } = &mut self.chosen;
@@ -64,14 +66,16 @@ impl Undecided<'_> {
     }
 }
 
-/// Looks up one probe at a time, and only for the keys that are still undecided. If the filter is
-/// larger than the cache, the next probe of each key is prefetched while the other keys are looked
-/// up. If the filter fits in the cache, the gain comes from selecting the remaining keys by
-/// arithmetic, because a branch would be mispredicted every other time.
+/// Looks up a batch of keys, one probe at a time. Each probe is made only for the keys whose bits
+/// were set at all earlier probes. If the filter is larger than the cache, the next probe of each
+/// key is prefetched while the other keys are looked up. If the filter fits in the cache, this
+/// method is still faster than single lookups, because it selects the remaining keys by arithmetic.
+/// A branch would be mispredicted every other time.
 ///
 /// A key with a skipped word is looked up alone at the end.
 ///
-/// Returns `None` if most keys pass two probes, because then most keys are contained.
+/// Returns `None` if the first two bits are set for more than half of the keys. Most keys are then
+/// probably contained, and another method is faster.
 pub(super) fn survivors<R: Reads>(level: Level, is_far: bool, scheme: &Standard, bits: &[R], hashes: &Hashes) -> Option<BatchAnswers> {
     let count = hashes.count();
     let mut undecided = Undecided { level, scheme, hashes, chosen: Chosen::first(count), skipping: BatchAnswers::default() };

@@ -6,8 +6,8 @@ use crate::error::BuildError;
 use crate::word::{Lies, Reads, Word, is_set};
 use core::ops::Range;
 
-/// A fixed number of bits in 64-bit words; bit i is bit i mod 64 of word i / 64. If the words were
-/// checked, the unused bits of the last word are 0.
+/// A fixed number of bits in 64-bit words. Bit i is bit i mod 64 of word i / 64. If the words were
+/// checked, the unused bits of the last word are known to be 0.
 pub(crate) struct Bits<K: Backing = Owned> {
     words: K::Words,
 }
@@ -63,8 +63,8 @@ impl<K: Backing> Bits<K> {
         self.words
     }
 
-    /// A function that reports whether a bit is set, like [`is_set`]. The address of the words is
-    /// loaded only once for all calls.
+    /// Returns a function that reports whether a bit is set, like [`is_set`]. The address of the
+    /// words is loaded only once for all calls of this function.
     #[inline(always)]
     pub(crate) fn getter(&self) -> impl Fn(u64) -> bool {
         let words = &self.words[..];
@@ -88,8 +88,8 @@ impl<K: Writable> Bits<K> {
         set(&mut self.words, position)
     }
 
-    /// A function that sets bits, like [`set`](Self::set). The address of the words is loaded only
-    /// once, and not again after every write.
+    /// Returns a function that sets bits, like [`set`](Self::set). The address of the words is
+    /// loaded only once, and not again after every write.
     #[inline(always)]
     pub(crate) fn setter(&mut self) -> impl FnMut(u64) -> bool {
         let words = &mut self.words[..];
@@ -118,8 +118,8 @@ pub(crate) fn count_ones<W: Reads>(words: &[W]) -> u64 {
     words.iter().map(|word| u64::from(word.read().count_ones())).sum()
 }
 
-/// The number of set bits after `combine` is applied to each pair of words; both slices must have
-/// the same length.
+/// Applies `combine` to each pair of words, and counts the set bits of the results. Both slices
+/// must have the same length.
 pub(crate) fn count_pairs<V: Reads, W: Reads>(words: &[V], other: &[W], combine: impl Fn(u64, u64) -> u64) -> u64 {
     words.iter().zip(other).map(|(word, other)| u64::from(combine(word.read(), other.read()).count_ones())).sum()
 }

@@ -79,14 +79,14 @@ impl Answers {
         }
     }
 
-    /// Appends more answers; those already present must fill whole words.
+    /// Appends more answers. The answers that are already present must fill whole words.
     #[cfg(feature = "rayon")]
     pub(crate) fn append(&mut self, after: Answers) {
         self.words.extend(after.words);
         self.len += after.len;
     }
 
-    /// Adds the answers for up to 64 keys; the first key's answer is bit 0.
+    /// Appends the answers for up to 64 keys. The first key's answer is bit 0.
     pub(crate) fn push_bits(&mut self, bits: u64, count: usize) {
         if count == 0 {
             return;
@@ -102,7 +102,7 @@ impl Answers {
         self.len += count;
     }
 
-    /// Appends the answers of a batch; all batches except the last must be full.
+    /// Appends the answers of a batch. All batches except the last must be full.
     pub(crate) fn push(&mut self, answers: &BatchAnswers, count: usize) {
         self.words.extend(answers.iter().take(count.div_ceil(64)));
         self.len += count;

@@ -5,9 +5,9 @@ use crate::arch::{LANES, Lanes, Level, words};
 use crate::hash::{KeyHash, KeyHasher, hash_key};
 use crate::key::Key;
 
-/// The hashes of up to [`BATCH`] keys. The two halves are in separate arrays, as vector
-/// instructions need them. The arrays are reused for every batch, so entries beyond the count are
-/// left over from earlier batches.
+/// The hashes of up to [`BATCH`] keys. The two halves of each hash are in separate arrays, because
+/// vector instructions need them in this form. The arrays are reused for every batch, so entries
+/// beyond the count are left over from earlier batches.
 pub(crate) struct Hashes {
     first: [u64; BATCH],
     second: [u64; BATCH],
@@ -24,18 +24,20 @@ pub struct Batch<'a> {
     pub(crate) is_first: bool,
 }
 
-/// How many probes of a lookup are prefetched in a layer that probably does not contain the key.
-/// Half of the keys that are not contained need no second probe, and few need a third.
+/// How many probes of a lookup are prefetched in a layer or phase that probably does not contain
+/// the key. If half of the bits are set, three of four keys that are not contained have an unset
+/// bit among their first two positions.
 pub(crate) const ASKED_AHEAD: usize = 2;
 
-/// If keys are answered one by one, the memory of the key this many places ahead is prefetched.
+/// If keys are looked up or inserted one by one, the memory of a key is prefetched this many keys
+/// ahead.
 pub(crate) const AHEAD: usize = 32;
 
 impl Batch<'_> {
-    /// Answers the keys one by one. Before each, `ask` prefetches for the key [`AHEAD`] places
-    /// later, which may be in the next batch. Prefetching a whole batch at once took up to 2.7
-    /// times as long (30 instead of 11 ns, bench/record/2026-11-23-zen4.md), because the processor
-    /// requests only some dozens of lines at a time.
+    /// Answers the keys one by one. Before each answer, `ask` prefetches the memory of the key
+    /// [`AHEAD`] places later, which can be in the next batch. Prefetching a whole batch at once
+    /// took up to 2.7 times as long (30 instead of 11 ns, bench/record/2026-11-23-zen4.md), because
+    /// the processor can request only a few dozen lines at a time.
     ///
     /// Both functions get the memory, because `answer` may have to write to it.
     #[inline(always)]
@@ -63,7 +65,7 @@ impl Batch<'_> {
     }
 }
 
-/// The hashes of [`LANES`] keys; the first `count` keys belong to this batch.
+/// The hashes of [`LANES`] keys. Only the first `count` of these keys belong to the batch.
 #[derive(Clone, Copy)]
 pub struct Group<'a> {
     pub(crate) first: &'a Lanes,
@@ -82,7 +84,7 @@ impl Group<'_> {
         u32::MAX.checked_shl(self.count as u32).map_or(u32::MAX, |beyond| !beyond)
     }
 
-    /// Looks up the keys of the group one after the other, and returns one bit for each.
+    /// Looks up the keys of the group one after the other, and returns one bit for each key.
     #[inline]
     pub(crate) fn answers(&self, mut answer: impl FnMut(KeyHash) -> bool) -> u32 {
         (0..self.count).fold(0, |answers, lane| answers | u32::from(answer(self.hash(lane))) << lane)
@@ -123,7 +125,7 @@ impl Hashes {
         (self.first[key % BATCH], self.second[key % BATCH])
     }
 
-    /// The keys in groups; the last group may not be full.
+    /// The keys in groups. The last group can have fewer keys than the others.
     #[inline(always)]
     pub(crate) fn groups(&self) -> impl Iterator<Item = Group<'_>> {
         let groups = self.first.as_chunks().0.iter().zip(self.second.as_chunks().0);
@@ -131,8 +133,8 @@ impl Hashes {
         groups.zip(counts).map(|((first, second), count)| Group { first, second, count })
     }
 
-    /// Takes and hashes the next keys. There are fewer than [`BATCH`] keys only if no more keys
-    /// remain.
+    /// Takes the next [`BATCH`] keys from the iterator, or all remaining keys if there are fewer,
+    /// and hashes them.
     #[inline]
     pub(crate) fn hash_next<K: Key>(&mut self, hasher: &impl KeyHasher, keys: &mut impl Iterator<Item = K>) {
         let mut numbers = [0; BATCH];
@@ -141,8 +143,8 @@ impl Hashes {
             && let Some(key) = keys.next()
         {
             let Some(number) = key.key_number() else {
-                // Some keys of this type are numbers, and this one is not. The numbers before it
-                // are hashed now.
+                // This key is not a number, although other keys of its type are. The numbers before
+                // it are hashed now, so that the keys stay in order.
                 hasher.hash_numbers(&numbers[..self.count], &mut self.first, &mut self.second);
                 self.push(hash_key(hasher, &key));
                 return self.hash_one_by_one(hasher, keys);
@@ -184,7 +186,7 @@ mod tests {
     use crate::bulk::{answers, hashed};
     use core::cell::RefCell;
 
-    /// Every key is prefetched once, [`AHEAD`] places before its answer; this holds for the first
+    /// Every key is prefetched once, [`AHEAD`] places before its answer. This holds for the first
     /// batch, too.
     #[test]
     fn keys_are_prefetched_ahead_of_their_answers() {

@@ -1,5 +1,5 @@
-//! Batched operations. Keys are hashed and their memory is prefetched ahead of time; the answers
-//! are the same as for one key after the other.
+//! Batched operations. Keys are hashed, and their memory is prefetched, ahead of time. The answers
+//! are the same as if the keys were handled one after the other.
 
 mod answers;
 mod batch;
@@ -10,9 +10,9 @@ pub(crate) use batch::{ASKED_AHEAD, Batch, Group, Hashes};
 use crate::hash::{KeyHash, KeyHasher};
 use crate::key::Key;
 
-/// The number of keys in a batch. The last undecided keys of a batch are slow, because their probes
-/// must wait for each other; in a batch of this size they cost little per key. The batch is so
-/// small that all state fits in the L1 cache.
+/// The number of keys in a batch. At the end of a batch, only a few keys need further probes, and
+/// these probes must wait for each other. In a batch of this size, the waiting time per key is
+/// short. The batch is also small enough for all its state to fit in the L1 cache.
 pub(crate) const BATCH: usize = 256;
 
 /// The answers of a batch, one bit per key.
@@ -27,8 +27,8 @@ pub(crate) fn mark(answers: &mut BatchAnswers, key: usize, answer: bool) {
 /// Processes keys batch by batch. `next` fills a batch, `answer` returns its answers, and `take`
 /// gets the answers and their number.
 ///
-/// `answer` gets each batch together with the next one (empty at the end), so that it can prefetch
-/// for the next.
+/// `answer` gets each batch together with the next batch, so that it can prefetch the memory of the
+/// next batch. At the end, the next batch is empty.
 #[inline]
 pub(crate) fn for_each_batch(
     mut next: impl FnMut(&mut Hashes),
@@ -59,20 +59,21 @@ pub(crate) fn answers(next: impl FnMut(&mut Hashes), answer: impl FnMut(Batch<'_
     all
 }
 
-/// Whether an iterator promises at most `few` keys, so that single calls are faster than a batch.
-/// Without an upper bound on its length, it does so only if every number of keys is at most `few`.
+/// Whether an iterator promises at most `few` keys. If it does, single calls are faster than a
+/// batch. An iterator without an upper bound on its length makes no such promise. The result is
+/// then true only if `few` is `usize::MAX`.
 pub(crate) fn are_few(few: usize, keys: &impl Iterator) -> bool {
     keys.size_hint().1.unwrap_or(usize::MAX) <= few
 }
 
-/// Hashes keys, one batch after the other.
+/// Returns a function that hashes keys, one batch at each call.
 #[inline]
 pub(crate) fn hashing<K: Key>(hasher: &impl KeyHasher, keys: impl IntoIterator<Item = K>) -> impl FnMut(&mut Hashes) {
     let mut keys = keys.into_iter();
     move |hashes| hashes.hash_next(hasher, &mut keys)
 }
 
-/// A function that yields hashes, one batch after the other.
+/// Returns a function that yields hashes, one batch at each call.
 pub(crate) fn hashed(hashes: &[KeyHash]) -> impl FnMut(&mut Hashes) {
     let mut left = hashes;
     move |hashes| left = hashes.take(left)
