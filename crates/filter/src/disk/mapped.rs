@@ -27,13 +27,13 @@ use std::{fmt, io};
 pub struct Mapped(Arc<Mmap>);
 
 impl Mapped {
-    /// Maps a regular file. The length of the map does not change, even if the length of the file
-    /// does.
+    /// Maps a regular file into memory. The length of the map stays the same, even if the length of
+    /// the file changes.
     ///
     /// # Safety
     /// While the map or one of its clones exists, no process may write to the file or truncate it.
-    /// This includes the calling process. Rust assumes that bytes behind a reference do not change.
-    /// No lock enforces this.
+    /// This includes the calling process. The reason is that Rust assumes that bytes behind a
+    /// shared reference do not change. No lock enforces this requirement.
     ///
     /// If a process writes to the file anyway, the map may or may not show the new bytes, so
     /// answers may be wrong. If a process truncates the file, accessing the removed bytes ends this
@@ -44,7 +44,7 @@ impl Mapped {
     /// Returns an error if the file cannot be opened, is not a regular file, or cannot be mapped.
     pub unsafe fn open(path: impl AsRef<Path>) -> io::Result<Mapped> {
         let file = open_regular(path)?;
-        // A folder can be opened as well, but it has no bytes.
+        // A folder can be opened, too, but it cannot be mapped.
         if !file.metadata()?.is_file() {
             return Err(io::ErrorKind::IsADirectory.into());
         }

@@ -38,8 +38,8 @@ pub enum Unkept {
         /// The owner of the new file.
         is: u32,
     },
-    /// The group, as a number. The new group gets only those permissions of the old group that all
-    /// other users have, too.
+    /// The group, as a number. The new group gets a permission of the old group only if the users
+    /// outside of the group have this permission, too.
     Group {
         /// The group of the old file.
         was: u32,
@@ -94,9 +94,8 @@ impl Replacement {
     /// new file gets the usual owner, group and permissions.
     ///
     /// # Errors
-    /// Returns an error if the file at `path` does not match `expected`. Returns an error if that
-    /// file is read-only or is not a regular file. Returns an error if the folder cannot be
-    /// written.
+    /// Returns an error if the file at `path` does not match `expected`, is read-only, or is not a
+    /// regular file. Also returns an error if the folder cannot be written.
     pub fn begin(path: impl AsRef<Path>, expected: Expected<'_>) -> Result<Replacement, FileError> {
         let name = path.as_ref();
         let failed = |cause| write_error(name, cause);
@@ -135,14 +134,15 @@ impl Replacement {
     /// Returns an error if the new file cannot be written or renamed, or if the file at the final
     /// path no longer matches `expected`. In these cases, the old file is unchanged.
     ///
-    /// There are two rare errors after the rename. If the system cannot confirm that the new name
-    /// is on the disk, the new file has its final name, but may be gone after a power cut. If
-    /// another program replaces the file during this call, that program's file may be left under a
-    /// temporary name, which the cause of the error contains.
+    /// There are two rare errors after the rename. First, the system may be unable to confirm that
+    /// the new name is on the disk. The new file then has its final name, but can be lost in a
+    /// power cut. Second, another program may replace the file during this call. That program's
+    /// file can then be left under a temporary name, which the cause of the error contains.
     pub fn commit(self) -> Result<Vec<Unkept>, FileError> {
         let (file, unkept) = self.commit_locked()?;
-        // Closing the file would not always unlock it. A child process that another thread is just
-        // starting also has the file, and would keep the lock for a moment.
+        // Closing the file would not always unlock it. If another thread is starting a child
+        // process at this moment, the child also has the file open, and would keep the lock for a
+        // short time.
         let _ = file.unlock();
         Ok(unkept)
     }
@@ -183,8 +183,8 @@ impl Replacement {
     }
 }
 
-/// Gives the new file the name of the old one. Returns `None` if the name no longer leads to the
-/// old file. In that case, the name stays with the file that has it now.
+/// Gives the new file the name of the old one. Returns `None` if this name no longer leads to the
+/// old file. In that case, the file that has the name now keeps it.
 fn take_name_of(old: &Metadata, new: NamedTempFile, path: &Path) -> io::Result<Option<File>> {
     let is_old = |path: &Path| std::fs::symlink_metadata(path).is_ok_and(|there| is_same(old, &there));
     match exchange(new.path(), path) {
@@ -208,8 +208,8 @@ fn take_name_of(old: &Metadata, new: NamedTempFile, path: &Path) -> io::Result<O
         return Err(io::Error::other(problem));
     }
     if !is_at(new.as_file(), new.path())? {
-        // Meanwhile another program replaced our file, and the exchange above gave that third file
-        // our temporary name. The third file is the newest, so it gets its name back.
+        // In the meantime, another program has replaced our file, and the exchange above gave that
+        // program's file our temporary name. That file is the newest, so it gets its name back.
         exchange(new.path(), path)?;
     }
     Ok(None)
@@ -217,8 +217,9 @@ fn take_name_of(old: &Metadata, new: NamedTempFile, path: &Path) -> io::Result<O
 
 /// Checks whether a file could now be written at `path`. Call this function before a long run.
 ///
-/// The check also removes temporary files of this crate that killed processes of this user left in
-/// the folder. It recognizes them by their names, and never removes a locked file.
+/// The check also removes temporary files that this crate created in the folder, if their processes
+/// were killed and belonged to the same user. It recognizes these files by their names, and never
+/// removes a locked file.
 ///
 /// # Errors
 /// Returns the same errors as [`Replacement::begin`].
@@ -229,7 +230,7 @@ pub fn check_target(path: impl AsRef<Path>) -> Result<(), FileError> {
 }
 
 /// Opens a file for reading, and never waits. In contrast, [`File::open`] waits if the file is a
-/// named pipe without a writer. A folder can be opened, but not read.
+/// named pipe without a writer. A folder can be opened with this function, but not read.
 ///
 /// # Errors
 /// Returns an error if the file cannot be opened, or is a pipe, a socket or a device.
@@ -267,8 +268,8 @@ fn old(path: &Path) -> io::Result<Option<Metadata>> {
     }
 }
 
-/// Checks that the file is not read-only. Permission to write to the folder would be enough to
-/// replace it, but a read-only file is not meant to change.
+/// Checks that the file is not read-only. The system would allow replacing a read-only file if the
+/// folder can be written, but such a file is not meant to change.
 fn check_writable(name: &Path, path: &Path, old: &Metadata) -> Result<(), FileError> {
     if old.permissions().readonly() {
         return Err(FileError::ReadOnly { path: name.to_owned() });
@@ -280,9 +281,9 @@ fn check_writable(name: &Path, path: &Path, old: &Metadata) -> Result<(), FileEr
     }
 }
 
-/// Makes an error that does not show the name of the temporary file, which the library for
-/// temporary files adds to its errors. Such an error has no error code of the system. To get the
-/// code for a missing folder, this function looks up the folder again.
+/// Makes an error that does not contain the name of the temporary file. The library for temporary
+/// files adds this name to its errors, and removes the error code of the system. To get the error
+/// code back if the folder is missing, this function looks up the folder again.
 fn write_error(path: &Path, cause: io::Error) -> FileError {
     let again = |kind| std::fs::metadata(folder_of(path)).err().filter(|again| again.kind() == kind);
     let cause = match cause.raw_os_error() {
@@ -292,9 +293,9 @@ fn write_error(path: &Path, cause: io::Error) -> FileError {
     FileError::Write { path: path.to_owned(), cause }
 }
 
-/// A new, locked temporary file. If the file will replace another file, only its owner can read it
-/// until it has the permissions of the old file. If there is no other file, the new file has the
-/// usual permissions from the start.
+/// Creates and locks a temporary file. If it will replace another file, only the owner of the
+/// temporary file can read it until it has the permissions of the old file. If there is no old
+/// file, the new file has the usual permissions from the start.
 fn temporary(folder: &Path, is_new: bool) -> io::Result<NamedTempFile> {
     loop {
         let mut builder = tempfile::Builder::new();
@@ -303,8 +304,9 @@ fn temporary(folder: &Path, is_new: bool) -> io::Result<NamedTempFile> {
             with_usual_permissions(&mut builder);
         }
         let file = builder.tempfile_in(folder)?;
-        // Before the file is locked, another process may mistake it for a leftover, lock it and
-        // remove it. On network file systems without locks, nothing is removed.
+        // Before the file is locked, another process can mistake it for one that a killed process
+        // left behind, and lock and remove it. On network file systems without locks, nothing is
+        // removed.
         let is_ours = !matches!(file.as_file().try_lock(), Err(TryLockError::WouldBlock));
         if is_ours && is_at(file.as_file(), file.path()).unwrap_or(false) {
             return Ok(file);
@@ -321,8 +323,8 @@ fn is_temporary(name: &str) -> bool {
     random.is_some_and(|random| random.len() == RANDOM && random.bytes().all(|byte| byte.is_ascii_alphanumeric()))
 }
 
-/// Removes temporary files that killed processes certainly left behind. `ours` is a file that this
-/// process has created.
+/// Removes temporary files that killed processes left behind. `ours` is a file that this process
+/// has created. Only files with the same owner are removed.
 fn remove_leftovers(folder: &Path, ours: &File) {
     let (Ok(entries), Ok(ours)) = (std::fs::read_dir(folder), ours.metadata()) else { return };
     for entry in entries.flatten() {
@@ -336,7 +338,7 @@ fn remove_leftovers(folder: &Path, ours: &File) {
 fn remove_leftover(path: &Path, ours: &Metadata) -> io::Result<()> {
     let file = without_following(OpenOptions::new().read(true)).open(path)?;
     let metadata = file.metadata()?;
-    // The process that writes the file holds a lock on it until it ends.
+    // The process that writes the file holds a lock on it until the process ends.
     let is_leftover = metadata.is_file() && is_of_same_owner(&metadata, ours) && file.try_lock().is_ok();
     if is_leftover && is_at(&file, path)? { std::fs::remove_file(path) } else { Ok(()) }
 }
@@ -388,8 +390,8 @@ mod system {
         one.uid() == other.uid()
     }
 
-    /// Gives the new file the group, the owner and the permissions of the old one. In this order,
-    /// the new file is never readable by more users than the old one.
+    /// Gives the new file first the group, then the owner, and then the permissions of the old
+    /// file. With this order, the new file is never readable by more users than the old one.
     pub(super) fn keep(file: &File, old: &Metadata) -> io::Result<Vec<Unkept>> {
         let new = file.metadata()?;
         let mut unkept = Vec::new();
@@ -436,7 +438,7 @@ mod system {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// On this system a file that is open cannot be replaced, so this is always true.
+    /// On this system, a file that is open cannot be replaced, so the result is always true.
     pub(super) fn is_same(_: &Metadata, _: &Metadata) -> bool {
         true
     }

@@ -11,8 +11,8 @@ use truebloom_math::mix;
 /// Compared with the hashers of this crate, a foreign hasher has two drawbacks. First, its hash has
 /// only 64 bits. Because of hash collisions, the rate of a filter with n keys cannot be lower than
 /// about n/2^64. Plans take this limit into account. Second, filters with a foreign hasher cannot
-/// be saved and have no method `save`. The reason is that the hasher may compute other hashes in
-/// another run of the program:
+/// be saved, because the hasher may compute different hashes in another run of the program. These
+/// filters have no method `save`:
 ///
 /// ```compile_fail
 /// use truebloom::{BloomFilter, ForeignHasher};
@@ -29,7 +29,7 @@ use truebloom_math::mix;
 /// ```
 ///
 /// The proven rate holds only if the hasher behaves like a random function of the key's bytes. Many
-/// fast hashers do not behave like such a function.
+/// fast hashers do not behave like a random function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ForeignHasher<S> {
     hashers: S,
@@ -86,7 +86,7 @@ impl<S: BuildHasher + 'static> KeyHasher for ForeignHasher<S> {
         None
     }
 
-    /// A fingerprint of the hasher, which consists of the hashes of two fixed texts.
+    /// A fingerprint of the hasher: the hashes of two fixed texts.
     fn seed(&self) -> Seed {
         let half = |text: &[u8]| u128::from(self.hash64(text));
         Seed::from(half(b"truebloom fingerprint 1") << 64 | half(b"truebloom fingerprint 2"))
@@ -95,9 +95,9 @@ impl<S: BuildHasher + 'static> KeyHasher for ForeignHasher<S> {
 
 /// Makes a 128-bit hash from a 64-bit one. Both halves of the hash are functions of the same 64
 /// bits, and distinct inputs give distinct hashes. The bits are mixed, because many hashers mix
-/// integers badly. If a hasher returned an integer unchanged and its bits were not mixed, a filter
-/// of 100 keys would have more than three times the planned rate. The constant is 2^64 over the
-/// golden ratio.
+/// integers badly. Some hashers return an integer unchanged. If its bits were not mixed here, a
+/// filter of 100 keys would have more than three times the planned rate. The constant is 2^64
+/// divided by the golden ratio.
 #[inline]
 fn spread(hash: u64) -> KeyHash {
     KeyHash { h1: mix(hash), h2: mix(hash ^ 0x9e37_79b9_7f4a_7c15) }

@@ -31,8 +31,8 @@ use truebloom_math::mix;
 /// Do not use the high bits of either half, because keys with the same high bits have similar
 /// positions. Alternatively, give each filter its own seed.
 ///
-/// Filters with the same hasher and seed compute the same hash for a key. You can therefore hash a
-/// key once and insert the hash into many such filters. The filters may have different sizes. See
+/// Filters with the same hasher and seed compute the same hash for a key, even if their sizes
+/// differ. You can therefore hash a key once and insert the hash into many such filters. See
 /// [`BloomFilter::insert_hash`](crate::BloomFilter::insert_hash).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct KeyHash {
@@ -128,8 +128,8 @@ fn hash_long<K: Key + ?Sized>(hasher: &impl KeyHasher, key: &K) -> KeyHash {
     hasher.hash_pieces(&mut |take| write_pieces(key, take))
 }
 
-/// Returns an error unless both hashers are the same function, because merged filters must give
-/// every key the same positions.
+/// Returns an error unless both hashers are the same hash function. Filters can be merged only if
+/// they give every key the same positions.
 pub(crate) fn check_alike<H: KeyHasher>(ours: &H, theirs: &H) -> Result<(), MergeError> {
     if ours.id() != theirs.id() {
         return Err(MergeError::Hasher { ours: ours.id(), theirs: theirs.id() });
@@ -146,9 +146,9 @@ pub(crate) fn check_alike<H: KeyHasher>(ours: &H, theirs: &H) -> Result<(), Merg
 /// [`Prehashed`] is for keys that are already 64-bit hashes.
 ///
 /// The trait is sealed, because a wrong implementation can break filters. If a hasher overstated
-/// the number of its bits, every rate would be wrong. If two methods of a hasher returned different
-/// hashes for the same key, filters would lose keys. If two different hash functions reported the
-/// same [`id`](Self::id) and the same [`seed`](Self::seed), unions would lose keys.
+/// its number of hash bits, every rate would be wrong. If two methods of a hasher returned
+/// different hashes for the same key, filters would lose keys. If two different hash functions
+/// reported the same [`id`](Self::id) and the same [`seed`](Self::seed), unions would lose keys.
 ///
 /// To use a custom hasher, wrap it in [`ForeignHasher`]. If it computes 128-bit hashes, you can
 /// instead convert them with [`KeyHash::from_uniform_bits`] and call
@@ -175,10 +175,11 @@ pub trait KeyHasher: sealed::Sealed + 'static {
     /// The hash of a key's canonical bytes.
     fn hash(&self, bytes: &[u8]) -> KeyHash;
 
-    /// The hash of more than eight bytes that are written in pieces. This method calls `write`
-    /// once, with a function as the argument. `write` passes each piece to that function. The
-    /// result equals [`hash`](Self::hash) of all the bytes together. Only a [`ForeignHasher`] may
-    /// return a different hash, which depends on how the bytes are divided into pieces.
+    /// The hash of bytes that are written in pieces, and are more than eight in total. This method
+    /// calls `write` once, with a function as the argument. `write` passes each piece to that
+    /// function. The result equals [`hash`](Self::hash) of all the bytes together. There is one
+    /// exception: the result of a [`ForeignHasher`] can depend on how the bytes are divided into
+    /// pieces.
     fn hash_pieces(&self, write: &mut Write<'_>) -> KeyHash;
 
     /// The hash of a number. It equals [`hash`](Self::hash) of the number's eight little-endian
@@ -201,8 +202,8 @@ pub trait KeyHasher: sealed::Sealed + 'static {
     fn id(&self) -> Option<HasherId>;
 
     /// The seed. A [`ForeignHasher`] does not know its seed, and returns a fingerprint: the hashes
-    /// of two fixed texts. Hashers of one type with equal `id` and equal `seed` are treated as the
-    /// same hash function. Two different foreign hashers have the same fingerprint with a
-    /// probability of 2^-128 if they behave like random functions.
+    /// of two fixed texts. Two hashers of the same type are treated as the same hash function if
+    /// they have the same `id` and the same `seed`. If two different foreign hashers behave like
+    /// random functions, they have the same fingerprint with a probability of 2^-128.
     fn seed(&self) -> Seed;
 }

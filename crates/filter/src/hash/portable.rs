@@ -9,7 +9,7 @@ use crate::key::{Key, Write};
 /// filters with this hasher can be saved.
 ///
 /// All of these functions share one Rust type, so `BloomFilter::open` opens files with any of them.
-/// The file says which function its filter needs. Selecting the function costs one well-predicted
+/// The file says which function its filter uses. Selecting the function costs one well-predicted
 /// branch per key.
 ///
 /// ```
@@ -49,7 +49,8 @@ impl PortableHasher {
         PortableHasher::new(HasherId::Xxh3, seed)
     }
 
-    /// SipHash-1-3-128, for untrusted keys. Keep the seed and the file secret.
+    /// SipHash-1-3-128, for untrusted keys. Keep the seed secret, and also the filter's file,
+    /// because it contains the seed.
     #[must_use]
     pub fn sip13(seed: Seed) -> PortableHasher {
         PortableHasher::new(HasherId::Sip13, seed)

@@ -5,8 +5,8 @@ use core::fmt;
 use siphasher::sip128::SipHasher13;
 use truebloom_math::mix;
 
-/// The purpose of a salt. Each purpose derives its salts in its own way, which also differs from
-/// the hashing of keys.
+/// The purpose of a salt. The salts of each purpose are derived from the seed in a different way,
+/// which also differs from the hashing of keys.
 #[derive(Clone, Copy)]
 pub(crate) enum Use {
     /// Salts for the phases of a recycling filter.
@@ -27,9 +27,9 @@ impl Use {
 /// Gives a phase or a layer its own positions. A salt consists of 128 bits that are mixed with a
 /// key's hash, or it is empty.
 ///
-/// With salts, a key is hashed only once for any number of phases. The model assumes a random
-/// function that maps the hash and the phase to positions. It is tested, not proven, that the
-/// salted hash behaves like such a function.
+/// With salts, a key is hashed only once for any number of phases or layers. The proofs assume a
+/// random function that maps the hash and the phase to positions. That the salted hash behaves like
+/// such a function is tested, but not proven.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Salt(Option<[u64; 2]>);
 

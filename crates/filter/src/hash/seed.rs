@@ -12,9 +12,10 @@ use core::str::FromStr;
 /// 128 bits that select one hash function of a family.
 ///
 /// Proven rates hold for a random seed, and for keys that were chosen without knowing the seed.
-/// Choose the seed yourself only to merge or compare filters, or to make a result reproducible.
-/// [`Display`](fmt::Display) writes the seed as hexadecimal digits. `{:?}` hides the seed, to keep
-/// it out of logs. An attacker who knows the seed can choose keys that are all false positives.
+/// Choose the seed yourself only if you want to merge or compare filters, or to make a result
+/// reproducible. [`Display`](fmt::Display) writes the seed as hexadecimal digits. `{:?}` hides the
+/// seed, to keep it out of logs. An attacker who knows the seed can choose keys that are all false
+/// positives.
 ///
 /// ```
 /// use truebloom::Seed;

@@ -5,9 +5,9 @@ use crate::key::Write;
 use core::hash::Hasher;
 use siphasher::sip128::{Hasher128, SipHasher13};
 
-/// Hashes only the bytes; `std::hash::Hash` would add a length or a terminator, depending on the
-/// type. This function is never inlined, so that loops that use another hasher keep their
-/// registers.
+/// Hashes only the bytes. In contrast, `std::hash::Hash` would add a length or a terminator,
+/// depending on the type. This function is never inlined, because it would take registers from
+/// loops that use another hasher.
 #[inline(never)]
 pub(super) fn hash(seed: Seed, bytes: &[u8]) -> KeyHash {
     let hash = SipHasher13::new_with_keys(seed.low(), seed.high()).hash(bytes);

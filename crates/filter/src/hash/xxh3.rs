@@ -11,14 +11,14 @@ use xxhash_rust::xxh3::{Xxh3Builder, xxh3_128_with_seed};
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Xxh3 {
     seed: u64,
-    /// The seed in the form in which it is used for numbers; computed once.
+    /// The seed in the form that hashing a number needs. It is computed once.
     of_eight: OfEight,
 }
 
 impl Xxh3 {
-    /// Prepares XXH3 for a seed. XXH3 has a seed of only 64 bits, so two seeds give the same hash
-    /// function with probability 2^-64. Two seeds with different hash functions give unrelated
-    /// hashes, whichever bits of the seeds differ.
+    /// Prepares XXH3 for a seed. XXH3 has a seed of only 64 bits, so two different seeds give the
+    /// same hash function with probability 2^-64. Otherwise, the two hash functions are unrelated,
+    /// whichever bits of the seeds differ.
     pub(super) fn new(seed: Seed) -> Xxh3 {
         let seed = mix(mix(seed.low().wrapping_add(0x9e37_79b9_7f4a_7c15)) ^ seed.high());
         Xxh3 { seed, of_eight: OfEight::new(seed) }
@@ -104,8 +104,8 @@ impl OfEight {
 }
 
 impl Halves for OfEight {
-    /// The same as [`hash`](OfEight::hash). The product is computed from 32-bit halves, as vector
-    /// instructions require.
+    /// Computes the same result as [`hash`](OfEight::hash). The product is computed from 32-bit
+    /// halves, as vector instructions require.
     #[inline(always)]
     fn of(self, number: u64) -> (u64, u64) {
         let keyed = number ^ self.flip;

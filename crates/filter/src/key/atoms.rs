@@ -14,7 +14,7 @@ macro_rules! key_from_number {
         impl Key for $type {
             #[inline]
             fn write_key(&self, to: &mut KeyWriter<'_>) {
-                // The cast extends the sign of a signed type, and never loses a bit.
+                // The cast extends the sign of a signed type. It never loses a bit.
                 to.number(*self as u64);
             }
 
@@ -197,7 +197,7 @@ mod tests {
         ];
         for key in same {
             assert_eq!((key.to_key_bytes().as_slice(), key.key_bytes()), (&b"key"[..], Some(&b"key"[..])));
-            // Within a larger key, a byte string is written after its length.
+            // Within a larger key, the length of a byte string is written before its bytes.
             assert_eq!((key, 1u8).to_key_bytes(), b"\x03\0\0\0\0\0\0\0key\x01\0\0\0\0\0\0\0");
         }
     }

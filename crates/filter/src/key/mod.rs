@@ -1,4 +1,4 @@
-//! The trait of keys: values with canonical bytes.
+//! The trait of keys, which are values with canonical bytes.
 
 mod atoms;
 mod composite;
@@ -10,8 +10,9 @@ pub(crate) use writer::{Take, Write};
 
 use alloc::vec::Vec;
 
-/// A value with canonical bytes. The canonical bytes of a value are the same in every process, on
-/// every platform, and in every language that writes files of this format.
+/// A value with canonical bytes, which are the bytes that are hashed. The canonical bytes of a
+/// value are the same in every process, on every platform, and in every language that writes files
+/// of this format.
 ///
 /// | key | bytes |
 /// |---|---|
@@ -26,8 +27,9 @@ use alloc::vec::Vec;
 ///
 /// The number of keys, the version and the number of the variant take 8 bytes each. Within a
 /// sequence, a tuple, a struct or an enum, a byte string begins with its length, which also takes 8
-/// bytes. Therefore, different values of one type never have the same bytes, even inside a larger
-/// key. Values of `dyn Key` are an exception, because they can have any type.
+/// bytes. Different values of one type therefore never have the same bytes, even inside a larger
+/// key. Values of the type `dyn Key` are an exception, because they can contain values of different
+/// types.
 ///
 /// Values of different types can be the same key:
 ///
@@ -40,11 +42,11 @@ use alloc::vec::Vec;
 ///
 /// To mix types in one filter, add a tag to each key: `("id", 5u64)`.
 ///
-/// Hashing a key never allocates. Floating-point numbers are not keys, because only your program
-/// can decide which of them are the same key. For example, `x.to_bits()` distinguishes 0.0 from
-/// -0.0. `std::hash::Hash` is not used, because it adds lengths and terminators that depend on the
-/// type. These additions may change with any version of the standard library. Saved filters would
-/// then not find their keys. For filters in memory,
+/// Hashing a key never allocates memory. Floating-point numbers are not keys, because only your
+/// program can decide which of them are the same key. For example, `x.to_bits()` distinguishes 0.0
+/// from -0.0. `std::hash::Hash` is not used, because it adds lengths and terminators that depend on
+/// the type. These additions can change with any version of the standard library, and saved filters
+/// would then no longer find their keys. For filters in memory,
 /// [`ForeignHasher::hash_one`](crate::ForeignHasher::hash_one) accepts values that implement
 /// `std::hash::Hash`.
 ///
@@ -76,10 +78,11 @@ use alloc::vec::Vec;
     note = "for any type with `std::hash::Hash`, in filters that are never saved: `truebloom::ForeignHasher::hash_one`"
 )]
 pub trait Key {
-    /// Writes the key as a part of a larger key. A number is written as its bytes, a byte string
-    /// after its length, and any other key part by part. A key that is not part of a larger key is
-    /// hashed in the same form, with one exception: if [`key_bytes`](Self::key_bytes) returns a
-    /// byte string, this string is hashed without its length.
+    /// Writes the key as a part of a larger key. A number is written as its bytes. A byte string is
+    /// written as its length, followed by its bytes. Any other key is written part by part. A key
+    /// that is not part of a larger key is hashed in the same form, with one exception: if
+    /// [`key_bytes`](Self::key_bytes) returns a byte string, this string is hashed without its
+    /// length.
     fn write_key(&self, to: &mut KeyWriter<'_>);
 
     /// The key as a number, if it is a number of 8 bytes. Methods that take many keys can hash such
@@ -121,7 +124,8 @@ pub trait Key {
     }
 }
 
-/// Calls `use_bytes` with the bytes that are hashed. Allocates only for long keys of several parts.
+/// Calls `use_bytes` with the bytes that are hashed. Allocates memory only for long keys of several
+/// parts.
 pub(crate) fn with_bytes<K: Key + ?Sized, R>(key: &K, use_bytes: impl FnOnce(&[u8]) -> R) -> R {
     if let Some(number) = key.key_number() {
         return use_bytes(&number.to_le_bytes());

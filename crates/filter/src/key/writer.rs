@@ -6,8 +6,8 @@ pub(crate) type Take<'a> = dyn FnMut(&[u8]) + 'a;
 /// A function that writes a key piece by piece.
 pub(crate) type Write<'a> = dyn FnMut(&mut Take<'_>) + 'a;
 
-/// The size of the buffer in which a key is assembled before it is hashed; it is enough for nearly
-/// all keys.
+/// The size in bytes of the buffer in which a key is assembled before it is hashed. The buffer is
+/// large enough for nearly all keys.
 const SHORT: usize = 128;
 
 /// Receives the parts of a key: see [`Key::write_key`](crate::Key::write_key).
@@ -18,7 +18,7 @@ pub struct KeyWriter<'a> {
     bytes: [u8; SHORT],
     /// The number of bytes in the buffer, or the length of the whole key if `take` is `None`.
     len: usize,
-    /// The function that receives each full piece. Without it, bytes that do not fit into the
+    /// The function that receives each full piece. If it is `None`, bytes that do not fit into the
     /// buffer are only counted.
     take: Option<&'a mut Take<'a>>,
 }
@@ -63,7 +63,7 @@ impl<'a> KeyWriter<'a> {
         self.push(&number.to_le_bytes());
     }
 
-    /// Writes a byte string after its length.
+    /// Writes the length of a byte string as a number, and then its bytes.
     #[inline]
     pub fn byte_string(&mut self, bytes: &[u8]) {
         self.number(bytes.len() as u64);

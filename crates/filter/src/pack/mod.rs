@@ -17,13 +17,14 @@ use core::fmt;
 use record::record_words;
 
 /// Many small filters in one piece of memory, or in one file. The filters in a pack are its
-/// *members*. All members have the same number of bits, number of probes, scheme, hasher, seed,
-/// capacity and planned rate. The pack stores these values once. Each member has a *record* of 64
-/// bytes, with its counts and two checksums. The bits of the member follow its record.
+/// *members*. All members have the same bit count, probe count, scheme, hasher, seed, capacity and
+/// planned rate. The pack stores these values once. Each member has a *record* of 64 bytes, which
+/// contains its counts and two checksums. The bits of the member follow its record.
 ///
 /// [`get`](Self::get) returns a view of a member in a few nanoseconds. The view takes 64 bytes. A
 /// key needs to be hashed only once for all members, because they have the same seed. For example,
-/// 10,000 filters of 5,000 keys each at 1% take 1.1% more memory than their bits alone.
+/// a pack of 10,000 filters with 5,000 keys each, at a rate of 1%, takes 1.1% more memory than the
+/// bits of these filters alone.
 ///
 /// ```
 /// use truebloom::{BloomFilter, Pack};
@@ -44,7 +45,8 @@ use record::record_words;
 /// ```
 pub struct Pack<S: Scheme = Standard, K: Backing = Owned> {
     head: Head<S, PortableHasher>,
-    /// A fingerprint of the plan and the seed, so that a record of another pack is an error.
+    /// A fingerprint of the plan and the seed. It is used to detect a record that belongs to
+    /// another pack.
     family: u64,
     /// The records, one after the other.
     words: K::List,
@@ -53,12 +55,12 @@ pub struct Pack<S: Scheme = Standard, K: Backing = Owned> {
 /// A filter in a pack.
 pub type Member<'a, S = Standard, W = [u8; 8]> = FilterOf<S, PortableHasher, Packed<'a, W>>;
 
-/// A view of a pack, in the bytes that a `B` holds.
+/// A read-only [`Pack`] over the bytes of `B`.
 pub type PackView<B, S = Standard> = Pack<S, View<B>>;
 
 impl<S: Scheme> Pack<S> {
-    /// An empty pack for filters that have the same plan and seed as this filter. The filter's keys
-    /// and its label are not copied.
+    /// An empty pack for filters that have the same plan and seed as `filter`. The keys and the
+    /// label of `filter` are not copied.
     pub fn of<K: Counted>(filter: &FilterOf<S, PortableHasher, K>) -> Pack<S> {
         let head = Head { label: Label::default(), ..filter.head().clone() };
         Pack::with_words(head, Vec::new())
@@ -95,8 +97,8 @@ impl<S: Scheme, K: Backing> Pack<S, K> {
     }
 
     /// The filter with this index, or `None` if the index is too large. Indices start at 0, in the
-    /// order in which the filters were added. This method checks only the filter's record: its
-    /// counts, not its bits. To check the bits, call `verify_bytes` of the filter.
+    /// order in which the filters were added. This method checks only the filter's record, not its
+    /// bits. To check the bits as well, call `verify_bytes` of the filter.
     ///
     /// # Errors
     /// Returns an error if the record of the filter is damaged.
@@ -111,7 +113,7 @@ impl<S: Scheme, K: Backing> Pack<S, K> {
         (0..self.len()).filter_map(|number| self.get(number).transpose())
     }
 
-    /// The key's hash, for all filters of the pack.
+    /// The key's hash, which is the same for all filters of the pack.
     pub fn hash<Q: crate::Key + ?Sized>(&self, key: &Q) -> crate::KeyHash {
         crate::hash::hash_key(&self.head.hasher, key)
     }
@@ -123,8 +125,8 @@ impl<S: Scheme, K: Backing> Pack<S, K> {
     }
 
     /// Writes a filter as a member to the beginning of these bytes. Use this method to store
-    /// members separately. For example, a database can store each member in the file of one table,
-    /// and store the values that all members share in one place.
+    /// members separately. For example, a database can store a member in the file of each table,
+    /// and the values that all members share in one place.
     ///
     /// ```
     /// use truebloom::{BloomFilter, Pack};
@@ -152,8 +154,8 @@ impl<S: Scheme, K: Backing> Pack<S, K> {
     /// The member that [`write_member`](Self::write_member) wrote to the beginning of these bytes.
     ///
     /// # Errors
-    /// Returns an error if there are too few bytes, or if the member's record is damaged. Returns
-    /// an error if the member belongs to a pack with another plan or seed.
+    /// Returns an error if there are too few bytes, if the member's record is damaged, or if the
+    /// member belongs to a pack with another plan or seed.
     pub fn view_member<'a>(&'a self, bytes: &'a [u8]) -> Result<Member<'a, S>, FormatError> {
         let (expected, found) = (self.member_bytes() as u64, bytes.len() as u64);
         let words = bytes.as_chunks().0.get(..record_words(&self.head.scheme)).ok_or(FormatError::Truncated { expected, found })?;

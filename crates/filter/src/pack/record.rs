@@ -1,4 +1,4 @@
-//! The record of a pack's member, which is followed by the member's bits.
+//! The record of a pack's member. The member's bits follow the record.
 
 use crate::FilterOf;
 use crate::backing::{CheckedMember, Counted, KEPT_WORDS, Packed, Record};
@@ -22,13 +22,13 @@ mod at {
     pub(super) const CHECKSUM: usize = 7;
 }
 
-/// The number of words that a record and its bits take. If the number overflows, this returns a
-/// number that is too large for any memory.
+/// The number of words that a record and the bits after it take. If this number overflows, the
+/// result is too large for any memory.
 pub(super) fn record_words<S: Scheme>(scheme: &S) -> usize {
     usize::try_from(words_for(scheme.bits())).unwrap_or(usize::MAX).saturating_add(KEPT_WORDS)
 }
 
-/// Writes the record of a filter and its bits to `words`, whose length must match.
+/// Writes the record and the bits of a filter to `words`, whose length must match.
 pub(super) fn write<S: Scheme, K: Counted, W: Word>(filter: &FilterOf<S, PortableHasher, K>, family: u64, words: &mut [W]) {
     let (flags, excluded) = filter.counts.flags();
     let mut kept = [0; KEPT_WORDS];

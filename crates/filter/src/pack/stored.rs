@@ -15,7 +15,7 @@ use alloc::vec::Vec;
 /// The position in the header at which the number of members is stored.
 const MEMBERS: usize = at::PARAMETERS + 8;
 
-/// A limit in bytes, larger than the memory of any machine.
+/// A limit on the size in bytes, which is larger than the memory of any machine.
 const MOST_BYTES: u64 = 1 << 60;
 
 /// The contents of a header of this kind.
@@ -107,7 +107,8 @@ impl<S: Scheme, B: AsRef<[u8]> + Send + Sync> Pack<S, View<B>> {
         Ok(Pack { head: self.head, family: self.family, words: self.words })
     }
 
-    /// The number of bytes of the pack's file. Other data may follow the file in the viewed bytes.
+    /// The size of the pack's file in bytes. The viewed bytes can be longer, because other data may
+    /// follow the file.
     pub fn encoded_bytes(&self) -> u64 {
         HEADER_BYTES as u64 + 8 * self.words.len() as u64
     }
