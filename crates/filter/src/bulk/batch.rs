@@ -25,8 +25,8 @@ pub struct Batch<'a> {
 }
 
 /// How many probes of a lookup are prefetched in a layer or phase that probably does not contain
-/// the key. If half of the bits are set, three of four keys that are not contained have an unset
-/// bit among their first two positions.
+/// the key. If half of the bits are set, three out of four keys that are not contained have an
+/// unset bit at one of their first two positions.
 pub(crate) const ASKED_AHEAD: usize = 2;
 
 /// If keys are looked up or inserted one by one, the memory of a key is prefetched this many keys

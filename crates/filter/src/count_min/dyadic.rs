@@ -90,8 +90,7 @@ impl<C: Counter> DyadicCountMin<C> {
         Ok(DyadicCountMin { bits, levels: (0..=bits).map(level).collect::<Result<_, _>>()? })
     }
 
-    /// Counts an integer `count` times. This takes one addition to each of the sketches, of which
-    /// there is one per length.
+    /// Counts an integer `count` times. This takes one addition for each length of aligned ranges.
     ///
     /// # Errors
     /// Returns an error if the integer is not below `2^bits`.
@@ -131,9 +130,9 @@ impl<C: Counter> DyadicCountMin<C> {
                 let part = counts.estimate(index, level);
                 sum = Estimate { value: sum.value.saturating_add(part.value), saturated: sum.saturated || part.saturated };
             };
-            // Two neighbouring aligned ranges form an aligned range of twice the length. If `first`
-            // is odd or `last` is even, its neighbour is outside of the range, so it is counted
-            // alone.
+            // The aligned ranges 2i and 2i + 1 form an aligned range of twice the length. If
+            // `first` is odd, or if `last` is even, the other half of its pair is outside of the
+            // range, so it is counted alone.
             if first & 1 == 1 {
                 count(first);
                 let Some(after) = first.checked_add(1).filter(|after| *after <= last) else { break };

@@ -104,8 +104,8 @@ use truebloom_math::{Error, Rate};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// If more than a million new keys are offered in an hour, the filter forgets some keys before an
-/// hour has passed. Its rate is still at most 0.1%.
+/// If more than a million new keys are offered in an hour, the filter forgets some keys after less
+/// than an hour. Its rate is still at most 0.1%.
 ///
 /// # Files
 /// To open a file, write `<RecyclingFilter>::open(path)` with angle brackets, or annotate the
