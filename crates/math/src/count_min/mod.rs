@@ -68,8 +68,8 @@ impl fmt::Display for Family {
 
 /// Returns a lower bound on the logarithm of a rate. If the logarithm of an upper bound on a
 /// probability is at most this value, the probability is proven to be at most the rate. The
-/// computation of that logarithm rounds about ten times, with numbers below 10^4. These rounding
-/// errors add up to less than a tenth of [`LN_SLACK`].
+/// computation rounds about ten times, and all its numbers are below 10^4. These rounding errors
+/// add up to less than a tenth of [`LN_SLACK`].
 fn ln_target(rate: &Rate) -> f64 {
     rate.ln() - LN_SLACK
 }

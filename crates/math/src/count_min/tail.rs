@@ -16,12 +16,12 @@
 //! with adding a constant to all counters. Second, if every counter of one sketch is at most that
 //! of another sketch, the same is true after the update.
 //!
-//! By Markov's inequality, the share of a row is at most N / (w v), where N is the sum of all
-//! counts in the stream and w is the width. So with independent rows, this bound is never weaker
-//! than the bound from N alone (`Shape::failure_bound`). It is much tighter if a few items make up
-//! most of N. With two hashes, it can be weaker, because the bound from N alone (Theorem 9.1) uses
-//! all rows. To use the smaller of the two bounds, divide the allowed probability of failure
-//! between them in advance.
+//! By Markov's inequality, the share of a row's counters that are at least v is at most N / (w v),
+//! where N is the sum of all counts in the stream and w is the width. So with independent rows,
+//! this bound is never weaker than the bound from N alone (`Shape::failure_bound`). It is much
+//! tighter if a few items make up most of N. With two hashes, this bound can be weaker, because the
+//! bound from N alone (Theorem 9.1) uses all rows. To use the smaller of the two bounds, divide the
+//! allowed probability of failure between them in advance.
 
 use super::{LN_SLACK, Rows, Shape, ln_target};
 use crate::exact::work;

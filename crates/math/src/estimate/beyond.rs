@@ -7,9 +7,9 @@
 //! in A. The number of bits that they hit there is the number of bits that are set in B but not in
 //! A. The law (distribution) of this number has only one unknown parameter, d. Items that both
 //! filters hold have no influence, because they set only bits that are set in A. The number of
-//! items in A has no influence either. So the interval for d is short. It could also be computed
-//! from three separate intervals, for the fills of A, of B and of their union. But these fills vary
-//! together, and each of the three intervals would include this common variation.
+//! items in A has no influence either. So the interval for d is short. An interval that is computed
+//! from three separate intervals, for the fills of A, of B and of their union, would be longer. The
+//! three fills vary together, and each of the three intervals would include this common variation.
 //!
 //! For a standard or classic filter, the number of bits that are set in A or hit by the d items
 //! follows a law of [`occupancy`](crate::occupancy). In this law, the set bits of A count as one
@@ -174,16 +174,16 @@ fn sliced(slices: &[(u64, u64)], items: u64, more: u64) -> Result<(f64, f64)> {
 /// `more`, the number of additional bits that these items would set. The result also has a
 /// confidence interval. For a random seed, the interval covers the true number with probability at
 /// least `confidence`. This holds for every true number and every content of the filter. It also
-/// holds if only those seeds are considered that give the filter its present bits.
+/// holds if the seed is random among only those seeds that give the filter its present bits.
 ///
 /// For example, this function estimates how many items of a filter B are not in a filter A. For
 /// this estimate, `ground` is A, and `more` is the number of bits that are set in B but not in A.
 /// The two filters must have the same size, the same number of probes and the same seed.
 ///
 /// Each end of the interval is wrong with probability at most `(1 - confidence) / 2`. For an empty
-/// standard or classic filter, it is the interval of [`items_interval`](super::items_interval). If
-/// the exact probabilities are not known or would take too long to compute, proven bounds replace
-/// them. This can only make the interval longer. The `method` of the result is then
+/// standard or classic filter, the interval is that of [`items_interval`](super::items_interval).
+/// If the exact probabilities are not known or would take too long to compute, proven bounds
+/// replace them. This can only make the interval longer. The `method` of the result is then
 /// [`Method::Bound`].
 ///
 /// This takes at most a few hundredths of a second.

@@ -21,7 +21,7 @@ pub struct BitsEstimate {
 
 const NOTE: &str = "unbiased only when bits <= items x probes; for more bits no unbiased estimator exists";
 
-/// The largest number of elementary steps for one estimate; they take about a second.
+/// The largest number of elementary steps for one estimate. This many steps take about a second.
 const MAX_STEPS: f64 = 1e8;
 
 /// Estimates the number of bits of a filter from the numbers of items, probes and set bits. The

@@ -53,8 +53,9 @@ pub struct BitsInterval {
 /// below the true number. If no m meets both conditions, both ends are the smallest m that meets
 /// the first condition.
 ///
-/// Computing the exact probabilities takes milliseconds to tenths of a second. If it would take too
-/// long, proven upper bounds replace them. This can only make the interval longer.
+/// Computing the exact probabilities takes milliseconds to tenths of a second. If this would take
+/// longer, proven upper bounds replace the exact probabilities. This can only make the interval
+/// longer.
 ///
 /// ```
 /// use truebloom_math::{Variant, bits_interval};

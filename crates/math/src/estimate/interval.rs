@@ -58,10 +58,10 @@ const TAIL: Effort = Effort { walk: 1e6, contours: 5_000 };
 /// condition. For example, this happens at a confidence of 0.95 if all seven probes of an item hit
 /// the same bit of a filter with two bits.
 ///
-/// Computing the exact probabilities takes up to a few tenths of a second. If it would take too
-/// long, proven upper bounds replace them. This can only make the interval longer. The bounds are
-/// used if the standard deviation of the number of set bits is above about 500. They take less than
-/// a millisecond.
+/// Computing the exact probabilities takes up to a few tenths of a second. If this would take
+/// longer, proven upper bounds replace the exact probabilities. This can only make the interval
+/// longer. The bounds are used if the standard deviation of the number of set bits is above
+/// about 500. Computing them takes less than a millisecond.
 ///
 /// ```
 /// use truebloom_math::{Variant, items_interval};

@@ -35,9 +35,9 @@ pub struct Chain {
     /// The ratio `C(mu, r) / C(m, r)`, which is at most [`Chain::distinct`] by Jensen's inequality.
     pub mean_binomial: Fpr,
     /// The probability that `nk` independent positions set all of `r` given bits, as in the
-    /// standard filter ([`Variant::Standard`]). It is at most [`Chain::distinct`], by a coupling.
-    /// If an item repeats a position, draw this position again until it is new. The items then have
-    /// distinct positions, and no bit that was set before is lost.
+    /// standard filter ([`Variant::Standard`]). It is at most [`Chain::distinct`], by a coupling:
+    /// if an item repeats a position, this position is drawn again until it is new. The items then
+    /// have distinct positions, and every bit that was set before is still set.
     ///
     /// Burns' last inequality says that this probability is also at most [`Chain::mean_binomial`].
     /// The printed proof of this inequality has a false step. A search found no counterexample with
@@ -156,8 +156,8 @@ fn filter(placement: Items, bits: u64, items: u64, probes: u32) -> Inclusion {
     Inclusion { query: Query::Independent, placement, bits, items, probes }
 }
 
-/// The probability that `order` given bits are all set. The probability is 0 if there are fewer
-/// than `order` throws.
+/// The probability that `order` given bits are all set. The probability is 0 if all items together
+/// have fewer than `order` positions.
 fn all_set(filter: Inclusion, order: u32) -> Result<Fpr> {
     if u128::from(filter.items) * u128::from(filter.probes) < u128::from(order) {
         return Ok(Fpr::ZERO);
@@ -165,8 +165,8 @@ fn all_set(filter: Inclusion, order: u32) -> Result<Fpr> {
     Mixture { positions: Positions::Distinct(order), filters: vec![filter] }.fpr()
 }
 
-/// The ratio `C(mu, r) / C(m, r)`. The ratio is 0 if the mean does not exceed `r - 1` by more than
-/// rounding.
+/// The ratio `C(mu, r) / C(m, r)`. The result is 0 if the mean, mu, does not exceed `r - 1` by more
+/// than the rounding error.
 fn mean_binomial(filter: Inclusion, order: u32) -> Result<Fpr> {
     let mean = filter.bits as f64 * Mean(filter).fpr()?.value;
     if mean - f64::from(order - 1) <= 1e-12 * mean {
@@ -176,6 +176,7 @@ fn mean_binomial(filter: Inclusion, order: u32) -> Result<Fpr> {
 }
 
 /// A factor `(mu - i) / (m - i) = 1 - g_1 m / (m - i)` of [`mean_binomial`], known to be positive.
+/// Here, `g_1` is the expected share of empty bits.
 struct MeanFactor {
     filter: Inclusion,
     i: u32,

@@ -180,7 +180,8 @@ pub(super) struct Search<'a> {
     shifts: RefCell<BTreeMap<u32, i64>>,
     /// Earlier results, by number of bits and probes. Nested searches need the same sizes again.
     found: RefCell<BTreeMap<(u64, u32), Found>>,
-    /// A search for a similar mode that integrals can compute. Its results serve as first guesses.
+    /// A search with a similar mode, for which the integrals are known. Its results serve as first
+    /// guesses.
     near: Option<Box<Search<'a>>>,
 }
 

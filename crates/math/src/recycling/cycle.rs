@@ -100,7 +100,8 @@ impl Design {
 
     /// The probabilities `P(N > n)` for n = 0, 1, ..
     fn survival(&self, mean: f64, work: f64) -> Result<Option<Vec<f64>>> {
-        // The window is about fifteen standard deviations wide, but at most sigma + 1.
+        // The window of states that are not negligible is about fifteen standard deviations wide,
+        // but has at most sigma + 1 states.
         let width = (15.0 * libm::sqrt(self.sigma as f64) + f64::from(self.probes)).min(self.sigma as f64 + 1.0);
         if mean * width * f64::from(self.probes) > work {
             return Ok(None);

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 /// The largest number of steps for one distribution. This many steps take about a second.
 const MAX_STEPS: f64 = 6e7;
 
-/// The number of word operations that each step counts as.
+/// The cost of a step, in word operations.
 const STEP: f64 = 30.0;
 
 /// The distribution of the number of set bits: `weights[i]` is the probability of `first + i` set
@@ -89,8 +89,8 @@ impl Fills {
         let last = (self.first + width as u64 - 1 + u64::from(self.probes)).min(self.bits);
         let room = (last - self.first) as usize + 1;
         let factors: Vec<(f64, f64)> = (0..width).map(|i| weigh(self, self.first + i as u64)).collect();
-        // The probabilities of each state, separately for items that have set no bit so far, and
-        // for the others.
+        // The probability of each state, separately for two cases: the item has set no bit so far,
+        // or it has set a bit.
         let mut untouched = core::mem::take(&mut self.weights);
         let mut touched = vec![0.0; room];
         for h in 0..u64::from(self.probes) {

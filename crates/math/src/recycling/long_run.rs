@@ -44,7 +44,7 @@ const FINE_STEPS: f64 = 5e6;
 /// many hashes, the recursion takes about a second.
 const MOST_WALKED: f64 = 5e7;
 
-/// The number of hashes from which a search tries the integrals first.
+/// The number of hashes above which a search tries the integrals first.
 const FEWEST_FLUID: f64 = 1e5;
 
 /// The largest relative width of a bracket with the method [`Method::Exact`].
@@ -60,9 +60,10 @@ impl Design {
     /// microseconds. The integrals require that probes may collide, and that every cycle begins
     /// with an empty filter.
     ///
-    /// Above a million hashes (probes x sigma), the integrals are tried first, if they are
-    /// possible. If their bracket is wide, the recursion computes a second bracket, and the result
-    /// is the intersection of both. Above fifty million hashes, only the integrals are used.
+    /// If the integrals are possible, they are tried first above a million hashes (probes x sigma).
+    /// If their bracket is wide, the recursion computes a second bracket, and the result is the
+    /// intersection of both brackets. Above fifty million hashes, designs for which the integrals
+    /// are possible use only the integrals.
     ///
     /// All brackets are proven. Up to a million hashes, the ends of a bracket are usually two units
     /// in the last place apart. If a bracket is wider than 1e-9 of its value, its method is

@@ -18,7 +18,7 @@
 //! | how many more items fit than in a filter that is emptied after a fixed number of items? | [`compare`] |
 //! | what is the rate of filters that are emptied after a fixed number of items? | [`n_bounded()`] |
 //! | what are the rates of simulated filters, for example with popular items? | [`simulate()`] |
-//! | how many items fit into a given memory, and how much memory do they need? | [`capacity()`], [`min_bits`] |
+//! | how many items fit into a given memory, and how much memory does a given number of items need? | [`capacity()`], [`min_bits`] |
 //! | what if the rate must hold for every item of every stream? | [`worst_capacity`], [`worst_min_bits`] |
 //! | how much memory is needed to remember items for a given number of new items? | [`remember()`] |
 //! | what if all probes of an item are in one cache line? | [`BlockedDesign`], [`blocked_capacity()`], [`blocked_min_bits`] |

@@ -32,8 +32,8 @@ pub struct Simulated {
     /// The number of arrivals of items whose first arrival passed, divided by the number of all
     /// arrivals (the paper's count-each).
     pub each: Bracket,
-    /// The mean number of new items per cycle. Here, an item is new if it comes and is not yet in
-    /// the active filter. New items that pass count, too.
+    /// The mean number of new items per cycle. Here, an item is new if it is not in the active
+    /// filter when it arrives. New items that pass count, too.
     pub items_per_cycle: Bracket,
     /// Among the repeats of items, the share that came after the item had been forgotten. The share
     /// is 0 if no item repeats.

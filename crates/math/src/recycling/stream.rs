@@ -76,7 +76,8 @@ impl Arriving {
         match self.stream {
             Stream::New => 0,
             Stream::Uniform { items } | Stream::Zipf { items, .. } => items as usize,
-            // Older items are practically never repeated: the probability is e^-64.
+            // Items with more newer items than this are practically never repeated: the probability
+            // is e^-64.
             Stream::Fading { mean } => (64.0 * mean) as usize + 1,
         }
     }

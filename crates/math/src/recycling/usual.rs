@@ -55,8 +55,8 @@ impl Comparison {
 
     /// Returns the number of items per phase with two phases, divided by the number of items per
     /// cycle of [`usual`](Self::usual). With [`Trigger::Included`], two phases remember every item
-    /// for at least the shortest possible phase. The usual filter may forget an item as soon
-    /// as the next item comes.
+    /// for at least the length of the shortest possible phase. In contrast, the usual filter may
+    /// forget an item as soon as the next item comes.
     #[must_use]
     pub fn gain_two_phase(&self) -> Option<f64> {
         self.over_usual(self.two_phase.as_ref())

@@ -27,7 +27,8 @@ pub(crate) struct Walk<T> {
     next: u64,
     /// The values `u_h(b)` for the last `b` and h = 0..k-1.
     reached: Vec<T>,
-    /// The shares `1 / (m - h)`, or `1 / m`.
+    /// The probability of each position for hash h: `1 / (m - h)` for distinct probes, and `1 / m`
+    /// for probes that may collide.
     shares: Vec<T>,
 }
 

@@ -17,8 +17,8 @@ use core::f64::consts::LN_2;
 /// that answers membership queries has a higher efficiency. A large standard filter with the best
 /// number of items has an efficiency near ln 2. For 0 items, the efficiency is 0.
 ///
-/// The relative error is about 1e-15; it is larger only if the rate is nearly 1. This takes as long
-/// as a call of [`Variant::fpr`].
+/// The relative error is about 1e-15; it is larger only if the rate is nearly 1. The computation
+/// takes as long as a call of [`Variant::fpr`].
 ///
 /// # Errors
 /// Fails as [`Variant::fpr`] does.
@@ -37,8 +37,8 @@ fn share(bits: u64, items: u64, ln_rate: f64) -> f64 {
 
 /// Returns the number of items at which the standard filter is most efficient, and the efficiency
 /// at this number. The number of items, which need not be whole, is `1 / log2(m / (m-1))`. The
-/// efficiency is `1 / (m log2(m / (m-1)))`. It is reached with one probe, at a rate of one half
-/// (Burns, equation 74). For a filter of one bit, both results are 0.
+/// efficiency is `1 / (m log2(m / (m-1)))`. This efficiency is reached with one probe, at a rate of
+/// one half (Burns, equation 74). For a filter of one bit, both results are 0.
 ///
 /// # Errors
 /// Fails if a parameter is out of range.

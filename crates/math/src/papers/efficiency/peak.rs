@@ -169,12 +169,13 @@ struct Search {
     budget: u32,
 }
 
-/// A margin of many times the `f64` rounding of the products of logarithms.
+/// A relative margin that is many times larger than the rounding errors of the products with
+/// logarithms.
 const SLACK: f64 = 1e-14;
 
 impl Search {
     fn new(variant: Variant, bits: u64, probes: u32) -> Result<Search> {
-        // With many probes, a rate takes about k^3 steps.
+        // With many probes, computing a rate takes about k^3 steps.
         let cube = u64::from(probes).pow(3);
         let budget = (2_000_000_000 / cube).clamp(20, 20_000) as u32;
         let mut search = Search { variant, bits, probes, best: Point { items: 1, lower: 0.0, upper: 0.0, slope: 0.0 }, budget };
@@ -212,10 +213,10 @@ impl Search {
         Ok(point)
     }
 
-    /// A number of items such that this number and all larger ones are excluded. From `1 / ln(1/r)`
-    /// on, `n ln(1/f) <= n c / (1 - c)`, where `c = k r^n` is an upper bound on `1 - f`. Here, r is
-    /// the probability that an item leaves a given bit empty. The bound on `n ln(1/f)` decreases
-    /// with n.
+    /// A number of items such that this number and all larger ones are excluded. For n of at least
+    /// `1 / ln(1/r)`, `n ln(1/f) <= n c / (1 - c)`, where `c = k r^n` is an upper bound on `1 - f`.
+    /// Here, r is the probability that an item leaves a given bit empty. The bound on `n ln(1/f)`
+    /// decreases with n.
     fn excluded_from(&self) -> u64 {
         let complement = |items: u64| libm::exp(ln_complement_bound(self.variant, self.bits, items, self.probes));
         let decay = libm::log(f64::from(self.probes)) - ln_complement_bound(self.variant, self.bits, 1, self.probes);
@@ -250,8 +251,8 @@ impl Search {
                 single.push(start);
                 continue;
             }
-            // The middle is geometric while the interval is long, because the bound is too high by
-            // up to the ratio of the ends.
+            // While the interval is long, it is divided at the geometric mean of its ends. The
+            // reason is that its bound is too high by a factor of up to the ratio of the ends.
             let middle = if end > 4 * start.items {
                 libm::sqrt(start.items as f64 * end as f64) as u64
             } else {

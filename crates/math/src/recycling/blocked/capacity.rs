@@ -43,7 +43,7 @@ impl BlockedSized {
     }
 }
 
-/// Finds a blocked design with `bits` bits, rounded down to whole lines of [`BLOCK_BITS`]. The
+/// Finds a blocked design with `bits` bits, rounded down to whole lines of [`BLOCK_BITS`] bits. The
 /// average rate of the design in the long run is proven to be at most `rate`. The number of items
 /// per cycle is nearly the largest possible number. The result is `None` if no design was found,
 /// which can happen with few lines at low rates.
@@ -194,9 +194,9 @@ fn decimal_below(limit: f64) -> i64 {
     (power + 18) * 9_000 + digits.clamp(1_000, 9_999) - 1_000
 }
 
-/// Finds nearly the smallest blocked design that is proven to hold at least `items` per cycle, at
-/// an average rate of at most `rate` in the long run. The result is `None` if no design with up to
-/// 2^62 bits was found.
+/// Finds nearly the smallest blocked design that is proven to hold at least `items` items per
+/// cycle, at an average rate of at most `rate` in the long run. The result is `None` if no design
+/// with up to 2^62 bits was found.
 ///
 /// The search stops when a slightly smaller size is not enough. The difference between the two
 /// sizes is at most one line plus a thousandth of the size. The capacity is not exactly monotone in

@@ -45,11 +45,11 @@ fn stretch(first: u64, distance: u64, chance: f64) -> u64 {
     first.max(distance / if chance > 0.05 { 6 } else { 3 })
 }
 
-/// The relative remainder at which a sum over items ends.
+/// The bound on the remaining terms at which a sum over items ends, as a share of the sum so far.
 const TAIL: f64 = 1e-3;
 
-/// The remainder, as a share of all items, at which the sums beyond n may also end. This share is
-/// about the rounding error of a variance of 0.
+/// The bound on the remaining terms at which a sum over the items from n on can also end, as a
+/// share of n. This share is about the rounding error of a variance of 0.
 const ROUNDING: f64 = 1e-12;
 
 /// The largest number of items in a cycle for which brackets are computed.
