@@ -25,8 +25,8 @@ const LONGEST: u64 = 16 << 20;
 /// The destination of a report about an output of lines.
 #[derive(clap::Args)]
 pub(crate) struct ReportTo {
-    /// At the end, report on standard error how many lines were read, and how many answers may be
-    /// wrong. --report=FILE writes the report to a file instead, as one JSON object
+    /// At the end, report on standard error how many lines were read, and how many answers are
+    /// expected to be wrong. --report=FILE writes the report to a file instead, as one JSON object
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
     report: Option<PathBuf>,
 }

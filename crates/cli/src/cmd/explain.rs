@@ -28,8 +28,8 @@ const LEVELS: [f64; 5] = [0.001, 0.01, 0.5, 0.99, 0.999];
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Explain an existing filter, with its bits, probes and scheme. Without -n, the report assumes
-    /// an upper bound on its number of items
+    /// Existing filter to explain, instead of -m, -k and --variant. Without -n, the report uses an
+    /// upper bound on the number of items in the filter
     #[arg(value_name = "FILTER", conflicts_with_all = ["bits", "probes", "variant"])]
     filter: Option<PathBuf>,
 

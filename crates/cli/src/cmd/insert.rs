@@ -36,7 +36,7 @@ pub(crate) struct Args {
     #[arg(long)]
     strict: bool,
 
-    /// Refuse to let a filter grow beyond this: 64MiB, 2GB. By default, a filter may use the
+    /// Refuse to let a filter grow beyond this: 64MiB, 2GB. By default, the limit is the
     /// available memory
     #[arg(long, value_name = "BYTES", value_parser = crate::args::bytes, allow_hyphen_values = true)]
     max_memory: Option<u64>,

@@ -29,11 +29,12 @@ pub(crate) struct RecordArgs {
     #[arg(long, conflicts_with_all = ["fixed"])]
     pub(super) crlf: bool,
 
-    /// The key is this field, or these fields: 2, 1,3, 2-4, counted from 1 as in `cut`
+    /// The key is this field or these fields, such as 2 or 1,3 or 2-4; the first field is 1, as in
+    /// `cut`
     #[arg(short = 'f', long, value_name = "LIST", conflicts_with_all = ["csv", "json_field", "fixed"])]
     pub(super) field: Option<Fields>,
 
-    /// Character that separates fields [default: TAB, with --csv a comma]
+    /// Character that separates fields [default: TAB; with --csv, a comma]
     #[arg(short = 'd', long, value_name = "CHAR", value_parser = delimiter)]
     pub(super) delimiter: Option<u8>,
 

@@ -41,8 +41,8 @@ pub(super) struct Sizing {
     items: Option<u64>,
 
     /// Rate at which first occurrences may be wrongly dropped, such as 0.1%; the default is 1e-6.
-    /// With --second, it is the rate at which lines may be wrong. It is an average over the long
-    /// run. With --remember, it bounds the probability for every line, whatever lines came before
+    /// With --second, this is the rate of wrong lines. The rate is kept on average over the long
+    /// run; with --remember, it is kept for every line, whatever lines came before
     #[arg(short = 'p', long = "fpr", value_name = "RATE", value_parser = args::rate, allow_hyphen_values = true)]
     rate: Option<Rate>,
 
@@ -58,9 +58,9 @@ pub(super) struct Sizing {
     remember: Option<Span>,
 
     /// standard (the default): the fewest bits; blocked: one cache line per key; auto: blocked if
-    /// that needs at most 10% more bits. A blocked filter is faster if it is larger than the
-    /// processor's caches; if it is not, it is slower at low rates. `blocked` is not allowed with
-    /// --remember. A state keeps its layout
+    /// that needs at most 10% more bits. A blocked filter that is larger than the processor's
+    /// caches is faster than a standard filter; a smaller one is slower at low rates. `blocked` is
+    /// not allowed with --remember. A state keeps its layout
     #[arg(long, value_name = "LAYOUT", value_enum, hide_possible_values = true)]
     layout: Option<Layout>,
 }

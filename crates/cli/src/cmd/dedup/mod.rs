@@ -65,8 +65,9 @@ pub(crate) struct Args {
 
     /// Print each line only at its second occurrence, like a cache that admits an entry on its
     /// second hit. A line is wrong if it is printed at its first occurrence, or never printed
-    /// although it recurs. -p bounds the rate of wrong lines. The filter stores each line up to
-    /// twice, at half the rate, so -n and --remember need somewhat more than twice the memory
+    /// although it recurs. -p bounds the rate of wrong lines. The filter has up to two entries
+    /// per line, each with half the rate, so -n and --remember need somewhat more than twice the
+    /// memory
     #[arg(long, conflicts_with = "repeated")]
     second: bool,
 
@@ -97,7 +98,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     sizing: Sizing,
 
-    /// Keep the filter in this file, and begin with the lines that it already remembers
+    /// Keep the filter in this file. Each run begins with the lines that the file already remembers
     #[arg(long, value_name = "FILE")]
     state: Option<PathBuf>,
 
