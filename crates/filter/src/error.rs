@@ -151,7 +151,7 @@ impl fmt::Display for BuildError {
             }
             BuildError::BlockedProbes { found } => write!(
                 f,
-                "a key cannot have {found} probes in one block; choose from 1 to {}, let a plan choose, or take a standard \
+                "a key cannot have {found} probes in one block; choose from 1 to {}, let a plan choose, or use a standard \
                  filter",
                 truebloom_math::BLOCK_PROBES
             ),
@@ -176,13 +176,13 @@ impl fmt::Display for BuildError {
             }
             BuildError::HashBits { found, floor, planned } => write!(
                 f,
-                "the plan adds {planned:e} to the rate for hash collisions, but a hash of {found} bits adds {floor:e}; plan with `hash_bits: {found}`, or use a wider hash"
+                "the plan reserves {planned:e} of the rate for hash collisions, but hashes of {found} bits can cause {floor:e}; plan with `hash_bits: {found}`, or use a wider hash"
             ),
             BuildError::Policy { field, found, expected, why } => {
                 write!(f, "{field} of the policy is {found}, but must be {expected}: {why}")
             }
             BuildError::NotBlocked { what } => {
-                write!(f, "a blocked recycling filter cannot have {what}: its rate would not be known; take a standard filter")
+                write!(f, "a blocked recycling filter cannot have {what}: its rate would not be known; use a standard filter")
             }
             BuildError::NotShared { what } => {
                 write!(f, "a filter that threads share cannot have {what}; recycle it yourself, or put a lock around a `RecyclingFilter`")
@@ -193,7 +193,7 @@ impl fmt::Display for BuildError {
                  several filters"
             ),
             BuildError::Room { needed, found } => {
-                write!(f, "the buffer has {found} bytes, but the filter takes {needed}; make it that long (see `encoded_bytes`)")
+                write!(f, "the buffer has {found} bytes, but the filter takes {needed}; make the buffer that long (see `encoded_bytes`)")
             }
             BuildError::Counters { bytes } => write!(
                 f,
@@ -341,7 +341,7 @@ impl fmt::Display for MergeError {
                 write!(f, "the filters have {ours} and {theirs} probes; make both with the same plan")
             }
             MergeError::Shape { name, ours, theirs } => {
-                write!(f, "the sketches differ in {name}, {ours} and {theirs}; make both with the same epsilon and delta")
+                write!(f, "the two sketches have {name} {ours} and {name} {theirs}; make both with the same epsilon and delta")
             }
             MergeError::NotSums { how } => {
                 write!(
@@ -353,7 +353,7 @@ impl fmt::Display for MergeError {
                 write!(f, "the filters have different schemes, {ours} and {theirs}; make both with the same scheme")
             }
             MergeError::Hasher { ours, theirs } => {
-                write!(f, "they have different hashers, {} and {}; make both with the same hasher", name(*ours), name(*theirs))
+                write!(f, "the hashers differ ({} and {}); make both with the same hasher", name(*ours), name(*theirs))
             }
             MergeError::Growth => f.write_str("the filters grow in different ways; make one as an empty copy of the other"),
             MergeError::Layers => f.write_str(
@@ -362,16 +362,16 @@ impl fmt::Display for MergeError {
             MergeError::Limit { ones, limit } => {
                 write!(
                     f,
-                    "a layer of the other filter has {ones} set bits, but its limit is {limit}; its bytes are damaged: fetch them again"
+                    "a layer of the other filter has {ones} set bits, but its limit is {limit}; the bytes of that filter are damaged: fetch them again"
                 )
             }
             MergeError::Memory { bytes } => {
                 write!(f, "cannot allocate {bytes} bytes for a layer; query both filters instead")
             }
             MergeError::Room { needed, found } => {
-                write!(f, "the buffer has {found} bytes, but a member takes {needed}; make it that long (see `member_bytes`)")
+                write!(f, "the buffer has {found} bytes, but a member takes {needed}; make the buffer that long (see `member_bytes`)")
             }
-            MergeError::Seed => f.write_str("they have different seeds; make both with the same seed, or one as a clone of the other"),
+            MergeError::Seed => f.write_str("the seeds differ; make both with the same seed, or one as a clone of the other"),
         }
     }
 }
@@ -559,8 +559,7 @@ impl fmt::Display for FormatError {
                 write!(f, "the file has format version {found}, but this program reads {expected}; use a newer truebloom")
             }
             FormatError::Truncated { expected, found } => {
-                let plural = if *found == 1 { "" } else { "s" };
-                write!(f, "the file is cut off: {found} byte{plural} of {expected}; copy it again")
+                write!(f, "the file is cut off: it has {found} of at least {expected} bytes; copy it again")
             }
             FormatError::TooLong { expected, found } => {
                 write!(f, "the file has {found} bytes, but its contents end after {expected}; copy it again")
@@ -602,7 +601,7 @@ impl fmt::Display for FormatError {
                  apply it to that state, or copy the whole filter"
             ),
             FormatError::OtherFilter { field } => {
-                write!(f, "these are not two states of one filter: they have different {field}; send the whole filter")
+                write!(f, "these are not two states of one filter: they have different {field}; copy the whole filter instead")
             }
             FormatError::LayerChecksum { expected, found } => write!(
                 f,
@@ -615,21 +614,21 @@ impl fmt::Display for FormatError {
             FormatError::Kind { found } => write!(f, "the file holds {found}; open it with {}", found.opened_by()),
             FormatError::Scheme { expected, found } => write!(
                 f,
-                "the filter has the {found} scheme, but was opened as one with the {expected} scheme; open it with the type of its scheme, or, if it is a Bloom filter, as `FilterOf<AnyScheme>` or `AnyFilter`"
+                "the filter has the {found} scheme, but was opened with a type for the {expected} scheme; open it with the type for the {found} scheme, or, if it is a Bloom filter, as `FilterOf<AnyScheme>` or `AnyFilter`"
             ),
             FormatError::LeftOut { scheme } => left_out(*scheme, f),
             FormatError::Unknown { field, found } => {
                 write!(f, "the file has {field} {found}, which this program does not know; use a newer truebloom")
             }
-            FormatError::Reserved { offset } => write!(f, "the bytes at {offset} must be 0; use a newer truebloom, or rebuild the filter"),
+            FormatError::Reserved { offset } => write!(f, "the bytes at offset {offset} must be 0, but are not; use a newer truebloom, or rebuild the filter"),
             FormatError::Field { field, expected, found } => {
                 write!(
                     f,
-                    "the file says {field} {found}, but it must be {expected}; the file was not written by truebloom: rebuild the filter"
+                    "in the file, `{field}` is {found}, but must be {expected}; the file was not written by truebloom: rebuild the filter"
                 )
             }
             FormatError::Parameters { why } => {
-                write!(f, "the parameters in the file contradict each other ({why}); it was not written by truebloom: rebuild the filter")
+                write!(f, "the parameters in the file contradict each other ({why}); the file was not written by truebloom: rebuild the filter")
             }
             FormatError::Rate { numerator, exponent, divisor } => write!(
                 f,
@@ -665,7 +664,7 @@ impl fmt::Display for Expected {
         match self {
             Expected::Exactly(value) => write!(f, "{value}"),
             Expected::Within(lowest, highest) => write!(f, "from {lowest} to {highest}"),
-            Expected::Prime => f.write_str("a prime that is at least the depth"),
+            Expected::Prime => f.write_str("a prime that is at least the number of rows"),
         }
     }
 }

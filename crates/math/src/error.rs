@@ -169,11 +169,13 @@ impl fmt::Display for Error {
             ),
             Error::OverMemoryCap { asked, items, needed, allowed, reachable } => write!(
                 f,
-                "a rate of {asked} for {} needs {}, but only {allowed} bits ({}) are allowed, which are only enough for a rate of {}; allow more memory, plan fewer items, or choose this rate or a higher one",
+                "a rate of {asked} for {} needs {}, but only {allowed} bits ({}) are allowed, enough only for a rate of {}; allow more memory or plan fewer items{}",
                 plural(*items, "item"),
                 size(*needed),
                 plural(allowed / 8, "byte"),
-                rounded_up(*reachable)
+                rounded_up(*reachable),
+                // A rate of 1 is not accepted, so it is not suggested.
+                if rounded_up(*reachable) == "1" { "" } else { ", or choose that rate or a higher one" }
             ),
             Error::OutOfReach { asked, items, bits, probes, reachable, is_impossible } => {
                 let verdict = if *is_impossible { "impossible" } else { "not proven" };
@@ -184,7 +186,6 @@ impl fmt::Display for Error {
                     plural(*bits, "bit"),
                     rounded_up(*reachable),
                     plural(u64::from(*probes), "probe"),
-                    // A rate of 1 is not accepted, so it is not suggested.
                     if rounded_up(*reachable) == "1" { "" } else { "choose that rate, or " }
                 )
             }
@@ -212,8 +213,8 @@ impl fmt::Display for Error {
             }
             Error::LawTooCostly { bits } => write!(
                 f,
-                "the probabilities of all numbers of set bits among {bits} take more work than one call may do; the mean, \
-                 variance and moments, and brackets of the tails and quantiles, are available at any size"
+                "the distribution of the number of set bits among {bits} bits takes more work than one call may do; its mean, \
+                 variance and moments, and brackets of its tails and quantiles, are available at any size"
             ),
         }
     }

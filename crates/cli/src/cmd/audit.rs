@@ -22,7 +22,7 @@ Examples:
 
 The audit uses the library's own arithmetic, but ideal hashes in place of its hash function. Rates come from a formula if one applies, and otherwise from a simulation with a 99% interval.
 
-All libraries are judged alike, including truebloom. The verdict says whether the expected rate is at most the requested rate. `keep it` is a lower bound on the share of filters that keep the requested rate. It is `-` if the set bits do not determine a filter's rate.";
+All libraries are judged alike, including truebloom. The verdict says whether the expected rate is at most the requested rate. The column `keep it` is a lower bound on the share of filters that keep the requested rate. It shows `-` if the set bits do not determine a filter's rate.";
 
 const USAGE: &str = "\
 truebloom audit [OPTIONS] -n <N> -p <RATE> <LIBRARY>
@@ -58,7 +58,7 @@ pub(crate) struct Args {
     #[arg(short = 'k', long, value_name = "K", value_parser = parse_probes, requires = "bits")]
     probes: Option<u32>,
 
-    /// Simulate the library with this many queries, also if a formula gives the rate. Without a
+    /// Simulate the library with this many queries, even if a formula gives the rate. Without a
     /// formula, the default is 1M to 20M queries, which measure the rate to within a few percent.
     /// Very low rates are measured less precisely
     #[arg(long, value_name = "N", value_parser = parse_count)]

@@ -15,7 +15,7 @@ Examples:
   truebloom compare monday.tbl tuesday.tbl
   truebloom compare --confidence 99.9% monday.tbl tuesday.tbl other.tbl
 
-The filters must have the same bits, probes, scheme, hasher and seed: make them all from one filter, with `truebloom copy --empty`.
+The filters must have the same bits, probes, scheme, hasher and seed: make them all as empty copies of one filter, with `truebloom copy --empty`.
 The ranges hold for keys that were chosen without knowing the seed. Filters from `merge --intersect` are refused, because the set bits of an intersection do not determine how many items it holds.";
 
 /// Estimate the number of keys that filters share, with a range for each estimate
@@ -26,7 +26,7 @@ pub(crate) struct Args {
     #[arg(value_name = "FILTER", required = true, num_args = 2..)]
     filters: Vec<PathBuf>,
 
-    /// Probability, for each range by itself, that it contains the true number
+    /// Probability that a range contains the true number, for each range taken by itself
     #[arg(long, value_name = "SHARE", default_value = "95%", value_parser = args::confidence)]
     confidence: f64,
 
@@ -100,6 +100,7 @@ fn object(quantity: &Quantity) -> Value {
 
 fn row(quantity: &Quantity) -> String {
     let value = quantity.value.map_or("unknown".to_owned(), |value| format!("about {}", count(value.round() as u64)));
-    let upper = quantity.upper.map_or("any number".to_owned(), count);
-    format!("{value} ({} to {upper})", count(quantity.lower))
+    let lower = count(quantity.lower);
+    let range = quantity.upper.map_or_else(|| format!("at least {lower}"), |upper| format!("{lower} to {}", count(upper)));
+    format!("{value} ({range})")
 }

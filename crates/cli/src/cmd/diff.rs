@@ -12,10 +12,10 @@ Examples:
   truebloom diff monday.tbl tuesday.tbl > news
   truebloom apply monday.tbl news                      now monday.tbl equals tuesday.tbl
 
-A difference updates copies of a filter on other machines. It contains only the bits that differ, compressed to about their entropy. Both files must be states of the same filter, at different times.
+A difference can update copies of a filter on other machines. It contains only the bits that differ, compressed to about their entropy. Both files must be states of the same filter, at different times.
 A filter that grows may have more layers in the later state.";
 
-/// Write the difference that turns an earlier state of a filter into a later one
+/// Write the difference between an earlier and a later state of a filter
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -30,7 +30,9 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     if std::io::stdout().is_terminal() {
-        return Err(Failure::new("a difference is not text: write it to a file, with `> FILE`, or pipe it"));
+        return Err(Failure::new(
+            "a difference is not text, so it is not written to a terminal; write it to a file with `> FILE`, or pipe it into another command",
+        ));
     }
     let (old, new) = (Held::open(&args.old)?, Held::open(&args.new)?);
     // Errors are reported for the file that has them. No difference is made that `apply` would

@@ -14,8 +14,8 @@ Examples:
   truebloom merge week.tbl monday.tbl tuesday.tbl           the keys of both
   truebloom merge --intersect both.tbl monday.tbl tuesday.tbl
 
-The filters must have the same bits, probes, scheme, hasher and seed: make them all from one filter, with `truebloom copy --empty`.
-The merged filter keeps the planned number of items and the requested rate of the first filter. Only bounds on its number of items are known.";
+The filters must have the same bits, probes, scheme, hasher and seed: make them all as empty copies of one filter, with `truebloom copy --empty`.
+The merged filter keeps the planned number of items and the requested rate of the first filter. Its number of items is known only within bounds.";
 
 /// Merge filters into one that holds the keys of all of them; with --intersect, only the keys that
 /// are in every filter
@@ -30,7 +30,8 @@ pub(crate) struct Args {
     #[arg(value_name = "FILTER", required = true, num_args = 1..)]
     filters: Vec<PathBuf>,
 
-    /// Keep only the keys that every filter holds, and some false positives
+    /// Keep only the keys that are in every filter. The result can have more false positives than a
+    /// filter made from these keys alone
     #[arg(long)]
     intersect: bool,
 
@@ -43,7 +44,8 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    // This is checked before OUT: if OUT was left out, an existing filter is in its place.
+    // This is checked before the file OUT. If the argument OUT was left out, an existing filter is
+    // in its place, and the error about that file would be misleading.
     if args.filters.len() < 2 {
         return Err(Failure::new("first name the filter to write, then at least two filters to merge: truebloom merge OUT FILTER FILTER"));
     }
@@ -85,8 +87,10 @@ pub(crate) fn mismatch(verb: &str, first: &Path, other: &Path, error: &MergeErro
     }
     let unwritten = if verb == "merge" { "; nothing was written" } else { "" };
     Failure::new(format_args!(
-        "cannot {verb}: {why}{unwritten}. Make an empty copy of the first filter, and insert the data of the second into the copy:\n  \
+        "cannot {verb}: {why}{unwritten}. Make an empty copy of {}, and insert the original data of {} into the copy:\n  \
          truebloom copy --empty {} NEW && truebloom insert NEW INPUT",
+        first.display(),
+        other.display(),
         for_shell(first)
     ))
 }

@@ -21,7 +21,7 @@ Examples:
   truebloom verify --time 60 seen.tbl             measure longer
   truebloom verify --queries 100M --query-seed 1 seen.tbl
 
-Exit code: 0 nothing contradicts the guarantee, 1 something does, 2 an error.";
+Exit code: 0 if nothing contradicts the guarantee, 1 if something does, 2 after an error.";
 
 /// Measure the rate of a filter, and compare it with the requested rate and the proven bounds
 #[derive(clap::Args)]
@@ -200,7 +200,7 @@ fn add_power(report: &mut Report, verification: &Verification, measurement: &Mea
         _ if !fill.tested => Err("the number of set bits cannot be tested"),
         None => Err("too many set bits would not be noticed"),
         Some(more) if fill.ones == 0 => Ok(plural(more, "set bit")),
-        Some(more) => Ok(format!("{}% more set bits ({})", significant(100.0 * share(more, fill.ones), 2), count(more))),
+        Some(more) => Ok(format!("{} ({}%)", plural(more, "additional set bit"), significant(100.0 * share(more, fill.ones), 2))),
     };
     let rate = rate_noticed.map(|noticed| format!("a rate of {} or more", rate_up(noticed, 4)));
     let rate = rate.ok_or("more queries are needed to notice a higher rate");
@@ -253,7 +253,7 @@ fn verdict(filter: &Looked, verification: &Verification, measurement: &Measureme
                     (false, true) => "withheld keys",
                     (false, false) => "repeated keys",
                 };
-                let agrees = if ranged { "is plausible" } else { "agrees with its fill" };
+                let agrees = if ranged { "is plausible" } else { "agrees with the set bits" };
                 format!(
                     "not contradicted: because of {why}, it is not known whether the filter holds more items than planned; the measurement {agrees}"
                 )
@@ -268,7 +268,8 @@ fn verdict(filter: &Looked, verification: &Verification, measurement: &Measureme
     let is_exceeded = verification.expected_verdict() == ExpectedVerdict::Exceeded;
     if is_exceeded {
         let (low, _) = verification.items();
-        reasons.push(format!("it holds at least {} items, too many for the requested rate; plan for more", count(low)));
+        reasons
+            .push(format!("the filter holds at least {} items, too many for the requested rate; plan a filter for more items", count(low)));
     }
     let fill = verification.fill();
     if !fill.holds() {
@@ -277,18 +278,18 @@ fn verdict(filter: &Looked, verification: &Verification, measurement: &Measureme
         } else {
             ("too many", "the count of items is too low, or bits were changed")
         };
-        reasons.push(format!("{word} bits are set for the items counted: {cause}"));
+        reasons.push(format!("{word} bits are set for the number of items counted: {cause}"));
     }
     let is_overfull = verification.is_overfull() || measurement.is_overfull();
     if let (true, AnyFilter::Scalable(_), Some(asked)) = (is_overfull, filter, filter.rate()) {
         reasons.push(format!(
-            "its rate is certainly above the requested {asked}: a union of filters that grow can exceed the rate that each of them keeps"
+            "the filter's rate is certainly above the requested {asked}: a union of filters that grow can exceed the rate that each of them keeps"
         ));
     }
     // If the counted items already exceed the plan, this is not reported twice.
     if let (true, false, Some(limit), Some(items)) = (is_overfull, is_exceeded, verification.limit(), filter.capacity()) {
         reasons.push(format!(
-            "its rate is above {}, and at most one in a million filters with the planned {} exceeds that rate; so this filter almost certainly holds more items than planned; plan for more",
+            "the filter's rate is above {}: at most one in a million filters with the planned {} has so high a rate, so this filter almost certainly holds more items than planned; plan a filter for more items",
             rate_up(limit, 4),
             plural(items, "item")
         ));

@@ -48,7 +48,9 @@ pub fn span(text: &str, noun: &str) -> Result<Span, String> {
     match items(text) {
         Ok(items @ 1..) => Ok(Span::Items(items)),
         Ok(0) => Err(format!("the number of {noun} is 0, but must be at least 1")),
-        Err(_) => Err(format!("`{text}` is neither a number of {noun} nor a time; write 10M for {noun}, 30s, 10min, 1h or 7d for a time")),
+        Err(_) => {
+            Err(format!("`{text}` is neither a number of {noun} nor a time; write 10M for {noun}, or 30s, 10min, 1h or 7d for a time"))
+        }
     }
 }
 

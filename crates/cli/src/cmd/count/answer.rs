@@ -114,21 +114,23 @@ impl Answer {
         let exact = self.hitters.iter().all(|hitter| hitter.at_least == hitter.at_most);
         let bounds = match (self.hitters.is_empty(), exact) {
             (true, _) => "",
-            (_, true) => "; the counts listed are exact",
-            (..) => "; the first number of each key is a guaranteed upper bound, the second a guaranteed lower bound",
+            (_, true) => "; the listed counts are exact",
+            (..) => "; for each key, the first number is a guaranteed upper bound on its count, and the second a guaranteed lower bound",
         };
-        warn(format_args!("{} counted{bounds}; {}", plural(self.total, noun), others(self.unlisted)));
+        let others = if self.total == 0 { String::new() } else { format!("; {}", others(self.unlisted)) };
+        warn(format_args!("{} counted{bounds}{others}", plural(self.total, noun)));
         let Some(threshold) = self.threshold else { return };
         if self.complete {
+            let (all, times) = (self.hitters.len(), times(threshold));
             let sure = self.hitters.iter().filter(|hitter| hitter.at_least >= threshold).count();
-            warn(format_args!(
-                "{1} of the listed keys certainly occurred {0} or more; no unlisted key did",
-                times(threshold),
-                count(sure as u64)
-            ));
+            warn(match (sure, all) {
+                (_, 0) => format!("no key occurred {times} or more"),
+                _ if sure == all => format!("every listed key occurred {times} or more, and no unlisted key did"),
+                _ => format!("{sure} of the {all} listed keys certainly occurred {times} or more; no unlisted key did"),
+            });
         } else {
             warn(format_args!(
-                "some keys that occurred {} or more may be missing; give more --memory, or a smaller --epsilon",
+                "the list may lack some keys that occurred {} or more; count again with more --memory or a smaller --epsilon",
                 times(threshold)
             ));
         }
@@ -189,9 +191,9 @@ fn hitter_object(hitter: &HeavyHitter) -> Value {
 /// A sentence about the keys that are not listed.
 pub(super) fn others(unlisted: u64) -> String {
     match bound(unlisted) {
-        Some(0) => "there are no other keys".to_owned(),
-        Some(most) => format!("no other key occurred more than {}", times(most)),
-        None => "it is not known how often other keys occurred".to_owned(),
+        Some(0) => "all keys are listed".to_owned(),
+        Some(most) => format!("each unlisted key occurred at most {}", times(most)),
+        None => "it is not known how often unlisted keys occurred".to_owned(),
     }
 }
 

@@ -9,8 +9,17 @@ use truebloom::FormatError;
 use truebloom::count_min::{ListedSketch, PairwiseCountMin, RowHashes};
 use truebloom_math::Rate;
 
-/// Probability with which the error of an estimate may exceed the printed bound.
+/// The probability that the error of an estimate exceeds the printed bound is at most this.
 const DELTA: &str = "0.1%";
+
+/// Describes a list of this many keys. Every other key occurred at most `missed` times.
+pub(super) fn listing(listed: u64, total: u64, missed: u64) -> String {
+    match listed {
+        _ if total == 0 => "empty".to_owned(),
+        0 => format!("empty; {}", others(missed)),
+        _ => format!("{} (`truebloom count show` prints the list); {}", plural(listed, "key"), others(missed)),
+    }
+}
 
 /// Describes the sketch in these bytes of a file. Returns false, and describes nothing, for a kind
 /// of sketch that no subcommand writes.
@@ -40,9 +49,11 @@ fn add<R: RowHashes>(list: &ListedSketch<R>, report: &mut Report) {
             "distinct",
             json!({ "value": distinct.value, "lower": distinct.lower, "upper": distinct.upper, "confidence": CONFIDENCE }),
         );
-        let most = distinct.upper.map_or("any number".to_owned(), count);
-        let about = distinct.value.map_or(String::new(), |value| format!("about {}: ", count(value.round() as u64)));
-        report.line("distinct", format!("{about}{} to {most} ({}% confidence)", count(distinct.lower), 100.0 * CONFIDENCE));
+        let lower = count(distinct.lower);
+        let range = distinct.upper.map_or_else(|| format!("at least {lower}"), |upper| format!("{lower} to {}", count(upper)));
+        let range = format!("{range} with {}% confidence", 100.0 * CONFIDENCE);
+        let about = distinct.value.map(|value| count(value.round() as u64));
+        report.line("distinct", about.map_or_else(|| range.clone(), |about| format!("about {about} ({range})")));
     } else {
         report.field("distinct", Value::Null);
     }
@@ -52,12 +63,12 @@ fn add<R: RowHashes>(list: &ListedSketch<R>, report: &mut Report) {
         report.line(
             "estimates",
             format!(
-                "never below a key's count; too high by at most {} with probability {}%",
-                count(error),
-                significant(100.0 * (1.0 - delta.to_f64()), 4)
+                "never below a key's count; with probability {}%, {}",
+                significant(100.0 * (1.0 - delta.to_f64()), 4),
+                if error == 0 { "exact".to_owned() } else { format!("at most {} above it", count(error)) }
             ),
         );
     }
     report.field("listed", listed).field("unlisted_at_most", bound(list.missed_at_most()));
-    report.line("list", format!("{} (`truebloom count show` prints them); {}", plural(listed, "key"), others(list.missed_at_most())));
+    report.line("list", listing(listed, sketch.total(), list.missed_at_most()));
 }

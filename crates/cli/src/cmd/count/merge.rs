@@ -67,11 +67,12 @@ fn refusal(first: &Path, other: &Path, mismatch: &Mismatch) -> Failure {
         "hasher" => format!("{first} was made with the {ours} hasher, {other} with the {theirs} hasher"),
         _ => format!("{first} has {name} {ours}, {other} has {name} {theirs}"),
     };
-    Failure::new(format_args!("cannot merge: {why}; nothing was written; {remedy}"))
+    Failure::new(format_args!("cannot merge: {why}; nothing was written. To merge them, {remedy}"))
 }
 
 fn report(args: &Args, merged: &AnySketch) -> Report {
     let (total, missed, capacity) = with_sketch!(merged, list => (list.sketch().total(), list.missed_at_most(), list.capacity()));
+    let listed = with_sketch!(merged, list => list.top(usize::MAX).len() as u64);
     let names: Vec<String> = args.sketches.iter().map(|path| path.display().to_string()).collect();
     let mut report = Report::new("count merge");
     report
@@ -81,6 +82,7 @@ fn report(args: &Args, merged: &AnySketch) -> Report {
         .field("capacity", capacity)
         .field("missed_at_most", super::answer::bound(missed));
     report.line("merged", format!("{}: the sum of {}", args.out.display(), names.join(", ")));
-    report.line("holds", format!("{} counted; the sketch lists frequent keys; {}", plural(total, "key"), super::answer::others(missed)));
+    report.line("counted", plural(total, "record"));
+    report.line("list", super::describe::listing(listed, total, missed));
     report
 }

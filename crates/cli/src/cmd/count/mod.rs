@@ -27,7 +27,7 @@ Examples:
   truebloom count merge week.tbc monday.tbc tuesday.tbc
   truebloom count show monday.tbc                      print the list of a sketch
 
-Each line has two numbers and a key. The first number is guaranteed to be at least the true count, and the second at most the true count. To count a file named merge, query or show, write ./merge.";
+Each line of the list has two numbers and a key: an upper and a lower bound on the key's count. Both bounds are guaranteed. If an input file is named merge, query or show, write ./ before its name.";
 
 /// Count how often each line occurs, in fixed memory; list the most frequent lines, with guaranteed
 /// bounds on their counts

@@ -19,7 +19,7 @@ Examples:
   truebloom count query monday.tbc apple pear
   truebloom count query monday.tbc < words.txt         every line of a file";
 
-/// Print how often keys occurred
+/// Print how often given keys occurred
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
@@ -113,7 +113,7 @@ impl<R: RowHashes, W: Write> Query<'_, R, W> {
     fn tell(&self) {
         if !self.args.json {
             warn(format_args!(
-                "the first number is a guaranteed upper bound on a key's count; the second is a lower bound, which is wrong with probability at most {} for a key that was chosen without looking at the sketch",
+                "for each key, the first number is a guaranteed upper bound on its count, and the second a lower bound that is wrong with probability at most {} if the key was chosen without looking at the sketch",
                 self.args.delta
             ));
         }

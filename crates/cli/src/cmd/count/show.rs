@@ -12,7 +12,7 @@ Examples:
   truebloom count show monday.tbc
   truebloom count show -k 3 --json monday.tbc";
 
-/// Print the list of a saved sketch, as `count` does; with --json, also the sketch's parameters
+/// Print the most frequent keys of a saved sketch; with --json, also the sketch's parameters
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
@@ -26,6 +26,6 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let answer = with_sketch!(AnySketch::open(&args.file)?, list => Answer::of(&list, &args.asked));
-    answer.print(&args.asked, "key", &mut io::BufWriter::new(crate::output::stdout()))?;
+    answer.print(&args.asked, "record", &mut io::BufWriter::new(crate::output::stdout()))?;
     Ok(ExitCode::from(u8::from(!answer.is_complete())))
 }

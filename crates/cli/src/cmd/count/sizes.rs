@@ -20,23 +20,23 @@ const COUNTER: u64 = 8;
 #[derive(clap::Args)]
 #[command(next_help_heading = "Size")]
 pub(super) struct SizeArgs {
-    /// Memory for the counters and the listed keys, half for each; reading the input takes slightly
-    /// more
+    /// Memory for the counters and the listed keys, half for each. Reading the input takes a little
+    /// memory in addition
     #[arg(long, value_name = "BYTES", value_parser = memory, default_value = "16MiB", conflicts_with = "epsilon")]
     memory: u64,
 
-    /// Instead of --memory, give the error bound as a share of the total count. The list then has
-    /// room for at least 1/RATE keys
+    /// Instead of --memory, give a bound on the error of a count, as a share of the total count.
+    /// The list then has room for at least 1/RATE keys
     #[arg(long, value_name = "RATE", value_parser = rate, allow_hyphen_values = true)]
     epsilon: Option<Rate>,
 
-    /// Allowed probability that the error of a queried key exceeds the error bound. It determines
-    /// the number of rows of counters
+    /// Allowed probability that the count of a queried key is wrong by more than the error bound.
+    /// This probability determines the number of rows of counters
     #[arg(long, value_name = "RATE", value_parser = rate, default_value = "1%", allow_hyphen_values = true)]
     delta: Rate,
 
-    /// Compute a key's counters in all rows from two hashes. This takes about twice as many
-    /// counters, and requires --epsilon
+    /// Use two hash functions for several rows of counters, instead of one for each row. This takes
+    /// about twice as many counters, and requires --epsilon
     #[arg(long, requires = "epsilon", conflicts_with = "memory")]
     pub(super) two_hash: bool,
 
@@ -68,7 +68,7 @@ impl SizeArgs {
         };
         if wanted > sizes.capacity {
             return Err(Failure::new(format_args!(
-                "the list has room for {} keys, fewer than the {} wanted; give more --memory",
+                "the list has room for {} keys, but --top asks for {}; give more --memory",
                 count(sizes.capacity),
                 count(wanted)
             )));

@@ -29,7 +29,7 @@ pub(super) struct StreamArgs {
     #[arg(long, value_name = "TIME|N", value_parser = every)]
     every: Option<Every>,
 
-    /// Write the sketch (the counters), with its list of keys, to a file
+    /// Save the sketch, which consists of the counters and the list of keys, to a file
     #[arg(short = 'o', long, value_name = "FILE")]
     save: Option<PathBuf>,
 
@@ -42,9 +42,9 @@ pub(super) struct StreamArgs {
     #[arg(long, value_name = "HEX", value_parser = crate::cmd::create::seed)]
     seed: Option<Seed>,
 
-    /// Hash with SipHash-1-3, for untrusted keys. Without this option, an attacker can choose keys
-    /// that share their counters, so that their counts are too high, even without seeing the
-    /// sketch. Keep a saved sketch private: it contains the seed, and `count show --json` prints it
+    /// Hash with SipHash-1-3, for untrusted keys. Without this option, an attacker who has not seen
+    /// the sketch can choose keys that share counters. The counts of these keys are then too high.
+    /// Keep a saved sketch private: it contains the seed, which `count show --json` prints
     #[arg(long)]
     untrusted: bool,
 
@@ -72,7 +72,8 @@ pub(super) fn run(args: &StreamArgs) -> Result<ExitCode, Failure> {
     if records::is_terminal(&args.inputs) {
         return Err(Failure::new("there is nothing to count: name files, or pipe lines in"));
     }
-    // If the list is printed only at the end, it is not needed earlier.
+    // A list that is printed only at the end cannot be read as input, so the check is needed only
+    // with --every.
     if args.every.is_some() {
         records::check_not_output(&args.inputs)?;
     }

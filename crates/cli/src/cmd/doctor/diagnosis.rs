@@ -14,7 +14,8 @@ pub(super) struct Diagnosis {
     /// The bytes that are wrong.
     pub(super) at: Option<Range<u64>>,
     pub(super) saved: String,
-    pub(super) remedy: String,
+    /// What can be done, one alternative per line of the report.
+    pub(super) remedy: Vec<String>,
     /// The fields of the header, if it can be trusted.
     pub(super) header: Option<FileHeader>,
 }
@@ -30,22 +31,24 @@ fn replace(path: &Path) -> String {
 }
 
 /// Returns advice on how to replace a damaged file of this kind; `None` is an unknown kind.
-fn rebuild(path: &Path, kind: Option<FileKind>) -> String {
-    let otherwise = match kind {
-        Some(FileKind::Bloom | FileKind::Blocked) => {
-            "build the filter again from its data with `truebloom create`. To merge it with a filter OTHER later, make it with `truebloom copy --empty OTHER new.tbl` instead, and insert the data with `truebloom insert new.tbl`"
-        }
-        Some(FileKind::Scalable) => "build the filter again from its data with `truebloom create --grow`",
+fn rebuild(path: &Path, kind: Option<FileKind>) -> Vec<String> {
+    let otherwise: &[&str] = match kind {
+        Some(FileKind::Bloom | FileKind::Blocked) => &[
+            "or build the filter again from its data with `truebloom create`",
+            "or, to merge the new filter with a filter OTHER later: make it with `truebloom copy --empty OTHER new.tbl`, and insert the data with `truebloom insert new.tbl`",
+        ],
+        Some(FileKind::Scalable) => &["or build the filter again from its data with `truebloom create --grow`"],
         Some(FileKind::RecyclingOnePhase | FileKind::RecyclingTwoPhase | FileKind::RecyclingBlocked) => {
-            "remove the file; the next run of `truebloom dedup --state` then begins with an empty state"
+            &["or remove the file: the next run of `truebloom dedup --state` then begins with an empty state"]
         }
-        Some(FileKind::CountMin | FileKind::TwoHashCountMin) => "count the data again with `truebloom count`",
-        Some(FileKind::Pack) => "make the file again with the program that made it",
-        _ => {
-            "build a filter again from its data with `truebloom create`. If the file was a state of `truebloom dedup`, remove it; the next run begins a new one"
-        }
+        Some(FileKind::CountMin | FileKind::TwoHashCountMin) => &["or count the data again with `truebloom count`"],
+        Some(FileKind::Pack) => &["or make the file again with the program that made it"],
+        _ => &[
+            "or, if the file was a filter: build it again from its data with `truebloom create`",
+            "or, if the file was a state of `truebloom dedup`: remove it; the next run then begins with an empty state",
+        ],
     };
-    format!("{}. If there is no copy, {otherwise}", replace(path))
+    std::iter::once(replace(path)).chain(otherwise.iter().map(|&text| text.to_owned())).collect()
 }
 
 impl Diagnosis {
@@ -55,19 +58,20 @@ impl Diagnosis {
         let length = file.metadata()?.len();
         let mut start = Vec::new();
         (&mut file).take(FileHeader::BYTES).read_to_end(&mut start)?;
-        let plain = |at: Option<Range<u64>>, saved: &str, remedy: &str| Diagnosis {
+        let plain = |at: Option<Range<u64>>, saved: &str, remedy: &[String]| Diagnosis {
             wrong: strip_remedy(&cause.to_string()),
             at,
             saved: saved.to_owned(),
-            remedy: remedy.to_owned(),
+            remedy: remedy.to_vec(),
             header: None,
         };
+        let newer = ["use a newer truebloom".to_owned()];
         if wire::is_coded(&start) {
             return Ok(coded(path, length, cause));
         }
         let at = cause.header_bytes(&start);
         let rebuild = rebuild(path, FileHeader::from_bytes(&start).ok().map(|header| header.kind()));
-        let rebuild = rebuild.as_str();
+        let rebuild = rebuild.as_slice();
         // In other kinds the fields of the header have other meanings, and are not shown.
         let header = header(&start);
         let is_shown = header.is_some();
@@ -77,7 +81,7 @@ impl Diagnosis {
                     Some(healed) => healed.diagnosis(path),
                     None if matches!(cause, FormatError::NotAFilter { .. }) => foreign(&start, path, at),
                     None if matches!(cause, FormatError::Version { .. }) => {
-                        plain(at, "everything, with a program that knows this version", "use a newer truebloom")
+                        plain(at, "everything, with a program that knows this version", &newer)
                     }
                     None => plain(
                         Some(0..FileHeader::BYTES),
@@ -86,7 +90,7 @@ impl Diagnosis {
                     ),
                 }
             }
-            FormatError::TextMode { .. } => text_mode(path, length, plain(at, "nothing: the change cannot be undone", &replace(path)))?,
+            FormatError::TextMode { .. } => text_mode(path, length, plain(at, "nothing: the change cannot be undone", &[replace(path)]))?,
             FormatError::Truncated { found: 0, .. } => plain(None, "nothing: the file is empty", rebuild),
             FormatError::Truncated { found, expected } if found < FileHeader::BYTES => {
                 plain(Some(found..expected), "nothing: not even the header is complete", rebuild)
@@ -111,16 +115,16 @@ impl Diagnosis {
                 };
                 Diagnosis { header, ..plain(Some(FileHeader::BYTES..length), saved, rebuild) }
             }
-            FormatError::Memory { .. } => plain(None, "everything, on a larger machine", "read it on a larger machine"),
+            FormatError::Memory { .. } => {
+                plain(None, "everything, on a machine with more memory", &["read it on a machine with more memory".to_owned()])
+            }
             FormatError::Padding { .. } => plain(
                 Some(length.saturating_sub(8)..length),
                 "nothing: the checksums are right, so the file was written in this form by a program other than truebloom",
                 rebuild,
             ),
-            FormatError::Reserved { .. } => {
-                plain(at, "everything, with a program that knows the meaning of these bytes", "use a newer truebloom")
-            }
-            FormatError::Unknown { .. } => plain(at, "everything, with a program that supports this value", "use a newer truebloom"),
+            FormatError::Reserved { .. } => plain(at, "everything, with a program that knows the meaning of these bytes", &newer),
+            FormatError::Unknown { .. } => plain(at, "everything, with a program that supports this value", &newer),
             FormatError::Field { .. } | FormatError::Rate { .. } => plain(
                 at,
                 "nothing: the checksums are right, so the file was written in this form by a program other than truebloom",
@@ -141,11 +145,11 @@ fn strip_remedy(message: &str) -> String {
 fn coded(path: &Path, length: u64, cause: &FormatError) -> Diagnosis {
     let (at, saved, remedy) = match *cause {
         FormatError::Truncated { expected, found } => {
-            (Some(found..expected), "nothing: in a compressed file, every bit depends on the others", replace(path))
+            (Some(found..expected), "nothing: in a compressed file, the meaning of each byte depends on all bytes before it", replace(path))
         }
         FormatError::TooLong { expected, .. } if expected < length => {
             let healed = format!("head -c {expected} {} > healed.tbl && truebloom doctor healed.tbl", for_shell(path));
-            (Some(expected..length), "perhaps all of it: the extra bytes follow the end of the compressed filter", healed)
+            (Some(expected..length), "perhaps all of it, if the bytes before the extra ones are undamaged", healed)
         }
         FormatError::Coded { is_difference: true } => (
             None,
@@ -155,9 +159,9 @@ fn coded(path: &Path, length: u64, cause: &FormatError) -> Diagnosis {
         FormatError::Version { .. } => {
             (Some(8..9), "everything, with a program that knows this version", "use a newer truebloom".to_owned())
         }
-        _ => (None, "nothing: in a compressed file, every bit depends on the others", replace(path)),
+        _ => (None, "nothing: in a compressed file, the meaning of each byte depends on all bytes before it", replace(path)),
     };
-    Diagnosis { wrong: strip_remedy(&cause.to_string()), at, saved: saved.to_owned(), remedy, header: None }
+    Diagnosis { wrong: strip_remedy(&cause.to_string()), at, saved: saved.to_owned(), remedy: vec![remedy], header: None }
 }
 
 /// Identifies a file that is not a filter.
@@ -165,12 +169,9 @@ fn foreign(start: &[u8], path: &Path, at: Option<Range<u64>>) -> Diagnosis {
     let shown = for_shell(path);
     let is_text = !start.is_empty() && start.iter().all(|byte| matches!(byte, b'\t' | b'\n' | b'\r' | 0x20..=0x7e | 0x80..));
     let (what, remedy) = if start.starts_with(&[0x1f, 0x8b]) {
-        (", but compressed by gzip", format!("unpack it and look again: gzip -dc {shown} > unpacked.tbl && truebloom doctor unpacked.tbl"))
+        (", but a gzip file", format!("unpack it and look again: gzip -dc {shown} > unpacked.tbl && truebloom doctor unpacked.tbl"))
     } else if start.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
-        (
-            ", but compressed by Zstandard",
-            format!("unpack it and look again: zstd -dc {shown} > unpacked.tbl && truebloom doctor unpacked.tbl"),
-        )
+        (", but a Zstandard file", format!("unpack it and look again: zstd -dc {shown} > unpacked.tbl && truebloom doctor unpacked.tbl"))
     } else if start.starts_with(b"PK\x03\x04") {
         (", but a zip archive", "unpack it, and examine the files in it".to_owned())
     } else if is_text {
@@ -185,7 +186,7 @@ fn foreign(start: &[u8], path: &Path, at: Option<Range<u64>>) -> Diagnosis {
         wrong: format!("this is not a filter file{what}"),
         at,
         saved: "nothing: the file was never a truebloom filter, or its beginning was overwritten".to_owned(),
-        remedy,
+        remedy: vec![remedy],
         header: None,
     }
 }
@@ -195,7 +196,7 @@ fn text_mode(path: &Path, length: u64, otherwise: Diagnosis) -> io::Result<Diagn
     Ok(Diagnosis {
         at: Some(at..at + 1),
         saved: "all of it: a carriage return was inserted before every newline; once these are removed, the checksums are right".to_owned(),
-        remedy: format!("LC_ALL=C sed 's/\\r$//' {} > healed.tbl", for_shell(path)),
+        remedy: vec![format!("LC_ALL=C sed 's/\\r$//' {} > healed.tbl", for_shell(path))],
         ..otherwise
     })
 }
@@ -206,7 +207,7 @@ fn too_long(path: &Path, start: &[u8], expected: u64, otherwise: Diagnosis) -> i
     }
     Ok(Diagnosis {
         saved: "all of it: without the extra bytes, the file is a whole filter".to_owned(),
-        remedy: format!("head -c {expected} {} > healed.tbl", for_shell(path)),
+        remedy: vec![format!("head -c {expected} {} > healed.tbl", for_shell(path))],
         header: header(start),
         ..otherwise
     })

@@ -101,7 +101,7 @@ impl Healed {
             wrong: format!("one byte of the header was changed from {:02x} to {:02x}", self.right, self.found),
             at: Some(offset..offset + 1),
             saved: saved.to_owned(),
-            remedy,
+            remedy: vec![remedy],
             header: header(&self.header),
         }
     }

@@ -18,9 +18,9 @@ const EXAMPLES: &str = "\
 Example:
   truebloom doctor seen.tbl
 
-The command changes nothing. Exit code: 0 the file is whole, 1 something is wrong with it, 2 it cannot be read.";
+The command changes nothing. Exit code: 0 if the file is intact, 1 if something is wrong with it, 2 if it cannot be read.";
 
-/// Explain what is wrong with a filter file, and what of it can still be used
+/// Explain what is wrong with a filter file, and which parts of it can still be used
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -97,7 +97,7 @@ fn report(path: &Path, found: Result<FileKind, Diagnosis>) -> Result<Report, Fai
         .field("wrong", diagnosis.wrong.clone())
         .field("first_byte", range.map(|(first, _)| first))
         .field("end_byte", range.map(|(_, end)| end));
-    report.field("saved", diagnosis.saved.clone()).field("remedy", diagnosis.remedy.clone());
+    report.field("saved", diagnosis.saved.clone()).field("remedy", diagnosis.remedy.join("; "));
     report.line("wrong", diagnosis.wrong);
     if let Some((first, end)) = range {
         let text = if end == first + 1 { format!("byte {first}") } else { format!("bytes {first} to {}", end.saturating_sub(1)) };
@@ -105,7 +105,9 @@ fn report(path: &Path, found: Result<FileKind, Diagnosis>) -> Result<Report, Fai
     }
     report.line("usable", diagnosis.saved);
     add_parameters(&mut report, diagnosis.header.as_ref());
-    report.line("do", diagnosis.remedy);
+    for (nth, remedy) in diagnosis.remedy.into_iter().enumerate() {
+        report.line(if nth == 0 { "do" } else { "" }, remedy);
+    }
     Ok(report)
 }
 

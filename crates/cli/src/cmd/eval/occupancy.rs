@@ -24,14 +24,14 @@ fn occupancy_law(query: &mut Query) -> Result<Occupancy, String> {
         "union" => {
             let given = query.take("committees")?;
             let list = committees(&given)
-                .ok_or_else(|| format!("field `committees` is {}, but must be a list of [size, count]", brief(&given)))?;
+                .ok_or_else(|| format!("field `committees` is {}, but must be a list of pairs [size, count]", brief(&given)))?;
             Occupancy::union(bits, &list)
         }
         "intersection" => {
             let given = query.take("departments")?;
             let lists = given.as_array().and_then(|lists| lists.iter().map(committees).collect::<Option<Vec<_>>>());
-            let lists =
-                lists.ok_or_else(|| format!("field `departments` is {}, but must be a list of lists of [size, count]", brief(&given)))?;
+            let lists = lists
+                .ok_or_else(|| format!("field `departments` is {}, but must be a list of lists of pairs [size, count]", brief(&given)))?;
             Occupancy::intersection(bits, &lists)
         }
         _ => return Err(format!("field `law` is \"{name}\", but must be \"standard\", \"classic\", \"union\" or \"intersection\"")),

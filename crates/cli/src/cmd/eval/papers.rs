@@ -104,8 +104,11 @@ pub(super) fn deviation(query: &mut Query) -> Result<Answer, String> {
 pub(super) fn hits_at_rate(query: &mut Query) -> Result<Answer, String> {
     let (queries, hits, rate) = (query.whole("queries")?, query.whole("hits")?, query.rate("fpr")?.to_f64());
     query.finish()?;
-    if queries == 0 || hits > queries {
-        return Err(format!("field `hits` is {hits}, but must be at most `queries` ({queries}), which must be at least 1"));
+    if queries == 0 {
+        return Err("field `queries` is 0, but must be at least 1".to_owned());
+    }
+    if hits > queries {
+        return Err(format!("field `hits` is {hits}, but must be at most `queries` ({queries})"));
     }
     Ok(object(json!({ "value": hits_of_one_filter(queries, rate, hits), "normal": hits_normal(queries, rate, hits as f64) })))
 }

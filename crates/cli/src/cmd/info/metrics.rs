@@ -12,7 +12,8 @@ use truebloom::recycling::{Stats, WrongDrops};
 /// What metrics describe.
 pub(super) struct Subject {
     opened: Opened<Looked>,
-    /// For a state, how many new keys it has dropped, if this can be bounded.
+    /// For a state of `dedup`, bounds on the number of new keys that were wrongly dropped. `None`
+    /// if no bounds are known.
     lost: Option<WrongDrops>,
 }
 
@@ -55,8 +56,8 @@ impl Subject {
 /// that computes it, or returns `None` if there is no such number.
 type Metric = (&'static str, Type, &'static str, fn(&Subject) -> Option<f64>);
 
-/// The types of metrics in Prometheus. A counter only rises until the file is emptied or replaced,
-/// so Prometheus can compute how fast it rises.
+/// The types of metrics in Prometheus. A counter never falls, unless the file is emptied or
+/// replaced. Prometheus can therefore compute how fast it rises.
 #[derive(Clone, Copy)]
 enum Type {
     Gauge,
@@ -76,28 +77,37 @@ const METRICS: [Metric; 11] = [
     ("truebloom_fill_ratio", Type::Gauge, "Share of the bits that are set.", |subject| {
         subject.filter(|filter| Some(filter.ones() as f64 / filter.bits() as f64))
     }),
-    ("truebloom_false_positive_rate", Type::Gauge, "Upper bound on the false-positive rate now.", |subject| Some(subject.rate())),
+    ("truebloom_false_positive_rate", Type::Gauge, "Upper bound on the current false-positive rate.", |subject| Some(subject.rate())),
     ("truebloom_asked_rate", Type::Gauge, "Requested rate.", |subject| subject.filter(|filter| filter.rate().map(|rate| rate.to_f64()))),
     ("truebloom_offered_keys", Type::Counter, "Keys inserted, repeats included.", |subject| Some(subject.offered() as f64)),
     ("truebloom_items", Type::Gauge, "Lower bound on the distinct items inserted.", |subject| {
         subject.filter(|filter| Some(filter.changed() as f64))
     }),
-    ("truebloom_capacity_items", Type::Gauge, "Distinct items planned for.", |subject| {
+    ("truebloom_capacity_items", Type::Gauge, "Planned number of distinct items.", |subject| {
         subject.filter(|filter| filter.capacity().map(|items| items as f64))
     }),
-    ("truebloom_items_left", Type::Gauge, "Distinct items that still fit the plan; negative if there are too many.", |subject| {
-        subject.filter(|filter| filter.capacity().map(|items| items as f64 - filter.changed() as f64))
-    }),
-    ("truebloom_kept_keys", Type::Counter, "Keys of a dedup state that were new.", |subject| subject.state(|stats| stats.new)),
-    ("truebloom_cycles", Type::Counter, "How often a dedup state has forgotten its older keys.", |subject| {
+    (
+        "truebloom_items_left",
+        Type::Gauge,
+        "Distinct items that can still be inserted within the plan; negative if there are more than planned.",
+        |subject| subject.filter(|filter| filter.capacity().map(|items| items as f64 - filter.changed() as f64)),
+    ),
+    ("truebloom_kept_keys", Type::Counter, "Keys that a dedup state has reported as new.", |subject| subject.state(|stats| stats.new)),
+    ("truebloom_cycles", Type::Counter, "Number of times that a dedup state has forgotten its older keys.", |subject| {
         subject.state(|stats| stats.cycles)
     }),
-    ("truebloom_cycles_by_fill", Type::Counter, "How often a dedup state has forgotten its older keys because it was full.", |subject| {
-        subject.state(|stats| stats.by_fill)
-    }),
-    ("truebloom_lost_keys", Type::Gauge, "Upper bound (99.9999% confidence) on the new keys that a dedup state has dropped.", |subject| {
-        subject.lost.map(|lost| lost.at_most as f64)
-    }),
+    (
+        "truebloom_cycles_by_fill",
+        Type::Counter,
+        "Number of times that a dedup state has forgotten its older keys because it was full.",
+        |subject| subject.state(|stats| stats.by_fill),
+    ),
+    (
+        "truebloom_lost_keys",
+        Type::Gauge,
+        "Upper bound (99.9999% confidence) on the number of new keys that a dedup state has wrongly dropped.",
+        |subject| subject.lost.map(|lost| lost.at_most as f64),
+    ),
 ];
 
 /// All metrics of all files: each metric is described once and has one line for each file.

@@ -23,7 +23,7 @@ Examples:
   truebloom info seen.tbl other.tbl
   truebloom info --metrics seen.tbl other.tbl          for node_exporter's textfile collector";
 
-/// Show what a filter holds and its present rate
+/// Describe a filter: its size, the number of its keys, and its current false-positive rate
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -34,7 +34,8 @@ pub(crate) struct Args {
 
     /// Print metrics in the format of Prometheus. For filters, these include the share of set bits,
     /// the rate, and how many more items fit. For states of `dedup`, they include the number of new
-    /// lines, an upper bound on the lines wrongly dropped, and how often lines were forgotten
+    /// lines, an upper bound on the number of lines wrongly dropped, and how many times older lines
+    /// were forgotten
     #[arg(long, conflicts_with_all = ["json", "csv"])]
     metrics: bool,
 
@@ -160,7 +161,7 @@ fn report(filter: &Looked) -> Result<Report, Failure> {
     if !matches!(filter, AnyFilter::Blocked(_)) {
         let items = match estimate {
             _ if filter.is_intersection() => {
-                format!("at most {}; the set bits of an intersection do not show how many", count(filter.most_items()))
+                format!("at most {}; no estimate, because the filter is an intersection", count(filter.most_items()))
             }
             // An exact count is better than an estimate.
             _ if least == most => format!("exactly {}", count(most)),
@@ -170,7 +171,10 @@ fn report(filter: &Looked) -> Result<Report, Failure> {
             None if filter.is_merged() && matches!(filter, AnyFilter::Scalable(_)) => {
                 "no estimate, because layers of the merged filters may have keys in common".to_owned()
             }
-            None => format!("no estimate, because it is not known how the fill of the {} scheme grows", filter.scheme_id().name()),
+            None => format!(
+                "no estimate, because it is not known how the fill of the {} scheme grows with the number of items",
+                filter.scheme_id().name()
+            ),
         };
         report.line("items", items);
     }
@@ -195,9 +199,9 @@ fn rate_now(filter: &AnyFilter<impl Counted>) -> Result<String, Failure> {
     Ok(format!("at most {}; the fill alone does not determine the rate{why}", rate_up(now.upper, 3)))
 }
 
-/// Adds the share of all filters with the same number of items that are less full than this one.
-/// Adds nothing if the number of items is known only within bounds, or if the scheme's fill has a
-/// different distribution.
+/// Adds the share of all filters with the same number of items that are at most as full as this
+/// one. Adds nothing if the number of items is known only within bounds, or if the scheme's fill
+/// has a different distribution.
 pub(crate) fn add_place(report: &mut Report, filter: &AnyFilter<impl Counted>) {
     // Fewer items than offered keys prove that keys were repeated. More items than offered keys
     // prove that keys were withheld.
@@ -216,5 +220,5 @@ pub(crate) fn add_place(report: &mut Report, filter: &AnyFilter<impl Counted>) {
     let share = if below.lower == 1.0 { 100.0 } else { (100.0 * middle).clamp(0.1, 99.9) };
     let share = significant(share, 3);
     let items = plural(filter.offered(), "item");
-    report.line("fullness", format!("{share}% of filters with {items} are at most as full as this one, if no key was inserted twice"));
+    report.line("fullness", format!("at least as full as {share}% of filters with {items}, if no key was inserted twice"));
 }
