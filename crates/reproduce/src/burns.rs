@@ -456,7 +456,12 @@ pub(super) fn figures() -> Result<Vec<Figure>> {
 fn table_1() -> Result<Figure> {
     let (classic, standard) = (Occupancy::classic(100, 20, 3)?.pmf()?, Occupancy::standard(100, 20, 3)?.pmf()?);
     let rows = classic.iter().zip(&standard).enumerate().map(|(ones, (classic, standard))| Ok(vec![ones as f64, *classic, *standard]));
-    Figure::new("burns-table-1", "law of the set bits, 100 bits, 20 items, 3 probes", &["ones", "classic", "standard"], rows.collect())
+    Figure::new(
+        "burns-table-1",
+        "distribution of the number of set bits; 100 bits, 20 items, 3 probes",
+        &["ones", "classic", "standard"],
+        rows.collect(),
+    )
 }
 
 fn figure_6() -> Result<Figure> {

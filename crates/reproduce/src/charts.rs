@@ -145,7 +145,7 @@ impl Figure {
         };
         let best = self.rows.iter().min_by(|a, b| a[standard].total_cmp(&b[standard])).map_or(0.0, |row| row[0]);
         self.chart(
-            &format!("Grandi, figure 1, {setting}: the curves over the standard rate"),
+            &format!("Grandi, figure 1, {setting}: the curves, divided by the standard rate"),
             Axis::linear("probes"),
             Axis::linear("ratio to the rate S"),
         )
@@ -193,8 +193,8 @@ impl Figure {
             Axis::log("false-positive rate"),
         )
         .note(format!(
-            "{load} bits for each item, {probes} probes; points: simulated, with 99% intervals (not seen where narrower than the point); lines: the laws, where they are exact or validated; wide bands: where the \
-             law is known between two ends only, proven or of a longer simulation. Straight between the sizes"
+            "{load} bits per item, {probes} probes; points: simulated rates, with 99% intervals (hidden if narrower than the point); lines: computed rates that are exact or validated; wide bands: lower and upper bounds of \
+             other rates, proven or from a longer simulation; between the sizes, lines and bands are straight"
         ))
         .with(Series::dashed("limit", vec![(90.0, limit), (11_000.0, limit)]).coloured(5));
         let schemes = [
@@ -239,11 +239,11 @@ impl Figure {
         let chart = |(scheme, name): (&str, &str)| {
             let chart = Chart::new(
                 format!("Kirsch and Mitzenmacher, figure 2: hits of {name}"),
-                Axis::linear("hits among 464 queries (40 and more in one)"),
+                Axis::linear("hits among 464 queries (the last: 40 or more)"),
                 Axis::linear("filters"),
             )
             .note(format!(
-                "n = 5,000, c = 8, k = 6, {} filters; curves: what is expected of independent queries at the limit of the rate",
+                "n = 5,000, c = 8, k = 6, {} filters; curves: the expected numbers for independent queries with the limit of the rate",
                 grouped(filters)
             ))
             .with(Series::bars("simulated", self.pairs(scheme)).coloured(0))
@@ -276,12 +276,12 @@ impl Figure {
     fn models(&self) -> Chart {
         let title = match self.name {
             "dozier-3-one" => "Dozier et al., figure 3: one phase, model and filter",
-            "dozier-3-two-excluded" => "Dozier et al., figure 3: two phases, the trigger taken out",
+            "dozier-3-two-excluded" => "Dozier et al., figure 3: two phases, the trigger removed",
             "dozier-3-two-included" => "Dozier et al., figure 3: two phases, the trigger kept",
             "dozier-3-own-two" => "Dozier et al., figure 3, two phases, as the paper simulated it",
             _ => "Dozier et al., figure 3, one phase, as the paper simulated it",
         };
-        let mut chart = self.chart(title, Axis::linear("sigma: recycled when more bits are set"), rate_axis().between(FLOOR, 1.0));
+        let mut chart = self.chart(title, Axis::linear("sigma: emptied when more bits are set"), rate_axis().between(FLOOR, 1.0));
         for (number, probes) in PROBES.into_iter().enumerate() {
             chart = chart
                 .with(Series::band("", self.interval(probes)).coloured(number).unnamed())
@@ -295,7 +295,7 @@ impl Figure {
     fn over_formula_26(&self) -> Chart {
         let chart = self.over(
             "formula 26",
-            "Dozier et al., figure 3: a filter that inserts first, over (26)",
+            "Dozier et al., figure 3: a filter that inserts first, divided by (26)",
             "two phases of 500 bits, the trigger kept; lines: the model with the trigger kept",
             (0.9, 2.3),
         );
@@ -306,22 +306,24 @@ impl Figure {
     fn over_model(&self) -> Chart {
         let (title, note) = match self.name {
             "dozier-3-own-two" => (
-                "Dozier et al., figure 3, two phases: the paper's simulation over (26)",
+                "Dozier et al., figure 3, two phases: the paper's simulation, divided by (26)",
                 "one set of 1,000 messages, 10 epochs of 100,000 arrivals",
             ),
             _ => (
-                "Dozier et al., figure 3, one phase: the paper's simulation over its model",
+                "Dozier et al., figure 3, one phase: the paper's simulation, divided by its model",
                 "one set of 1,000 messages, 7 epochs of 100,000 arrivals",
             ),
         };
         self.over("model", title, note, (0.8, 1.3)).marked(Mark::level(1.0, "the model"))
     }
 
-    /// Points and bands of figure 3, divided by a column. Points that show little except noise are
-    /// left out.
+    /// Points and bands of figure 3, divided by a column. Points that
+    /// would show little except noise are left out.
     fn over(&self, base: &str, title: &str, note: &str, (low, high): (f64, f64)) -> Chart {
-        let mut chart = Chart::new(title, Axis::linear("sigma: recycled when more bits are set"), Axis::linear("ratio").between(low, high))
-            .note(format!("{note}; points: the filter, where its 99% interval is narrower than an eighth; bands: that interval"));
+        let mut chart = Chart::new(title, Axis::linear("sigma: emptied when more bits are set"), Axis::linear("ratio").between(low, high))
+            .note(format!(
+                "{note}; points: the simulated filter, if its 99% interval is narrower than an eighth of its upper end; bands: the interval"
+            ));
         for (number, probes) in PROBES.into_iter().enumerate() {
             let by = self.of_probes(probes, base);
             let over =
@@ -354,14 +356,14 @@ impl Figure {
     fn over_filter(&self) -> Chart {
         let exact = self.column("f_a exact");
         self.bounds_by(
-            "Dozier et al., figure 4: f_o and f_a over the filter's rate",
+            "Dozier et al., figure 4: f_o and f_a, divided by the filter's rate",
             Axis::linear("ratio to the rate by the chain").between(0.5, 1.3),
             &|row, rate| rate / row[exact],
         )
     }
 
     fn bounds_by(&self, title: &str, ordinate: Axis, value: &dyn Fn(&[f64], f64) -> f64) -> Chart {
-        let mut chart = self.chart(title, Axis::linear("N: recycled after so many items that set bits"), ordinate);
+        let mut chart = self.chart(title, Axis::linear("N: emptied after this many items that set bits"), ordinate);
         let of = |probes: f64, name: &str| {
             let column = self.column(name);
             self.rows.iter().filter(move |row| row[0] == probes).map(|row| (row[1], value(row, row[column]))).collect::<Vec<_>>()
@@ -384,10 +386,10 @@ impl Figure {
             "dozier-5" => ("Dozier et al., figure 5: capacity at a rate of 0.01, by memory", Axis::log("bits")),
             _ => ("Dozier et al., figure 6: capacity of 100,000 bits, by rate", Axis::log("false-positive rate asked for")),
         };
-        self.chart(title, x, Axis::linear("items, as a share of one phase by sigma").between(0.0, 1.1))
-            .with(Series::line("f_w: the worst rate", self.pairs("f_w ratio")).coloured(1))
+        self.chart(title, x, Axis::linear("items, relative to a filter emptied by sigma").between(0.0, 1.1))
+            .with(Series::line("f_w: by the worst rate", self.pairs("f_w ratio")).coloured(1))
             .with(Series::points("", self.pairs("f_w ratio")).coloured(1).unnamed())
-            .with(Series::dashed("f_a: counted, as printed", self.pairs("f_a ratio")).coloured(0))
+            .with(Series::dashed("f_a: by an average rate, as printed", self.pairs("f_a ratio")).coloured(0))
             .with(Series::points("", self.pairs("f_a ratio")).coloured(0).unnamed())
             .marked(Mark::level(0.7, "30% less"))
     }
@@ -395,7 +397,7 @@ impl Figure {
     /// Figure 7: the items of one phase divided by those of two phases.
     fn phases(&self) -> Chart {
         let mut chart = self.chart(
-            "Dozier et al., figure 7: one phase over one of two phases",
+            "Dozier et al., figure 7: items of one phase, divided by those of each of two phases",
             Axis::log("false-positive rate asked for"),
             Axis::linear("ratio of the items"),
         );
@@ -406,7 +408,7 @@ impl Figure {
             };
             chart = chart
                 .with(Series::line(format!("{name}, trigger kept"), of("trigger included")).coloured(number))
-                .with(Series::dashed(format!("{name}, taken out"), of("trigger excluded")).coloured(number));
+                .with(Series::dashed(format!("{name}, trigger removed"), of("trigger excluded")).coloured(number));
         }
         chart.marked(Mark::level(2.0, "both phases together hold as much as one"))
     }

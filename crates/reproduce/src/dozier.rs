@@ -3,8 +3,8 @@
 //!
 //! The paper states neither the number of probes k nor the values in its figures. So each figure is
 //! recomputed for several k, and the paper's "around 30%" becomes a function of the rate. Simulated
-//! filters are offered only new items: a rate is defined for these, and repeats that are remembered
-//! do not affect it.
+//! filters receive only new items, because false positives are defined only for new items, and
+//! repeats of remembered items change nothing.
 
 use crate::cells::{Cell, Known, are_shares};
 use crate::fixed_messages::{Epochs, Experiment};
@@ -32,7 +32,7 @@ fn two_phases(trigger: Trigger) -> Mode {
     Mode { phases: Phases::Two(trigger), ..ONE }
 }
 
-/// The share of new items that pass, with a 99% interval.
+/// The share of new items that the simulated filter reports as seen, with a 99% interval.
 fn simulated(trial: Trial, items: u64, seed: u64, make: Maker<'_>) -> Result<Bracket> {
     let mut filter: Box<dyn Subject> = match make(&trial, seed) {
         Some(made) => made,
@@ -104,8 +104,8 @@ fn inside(model: f64, [lower, upper]: &Interval) -> bool {
     (*lower..=*upper).contains(&model)
 }
 
-/// The largest number of 99% intervals that may miss the model's rate before the model is
-/// contradicted. A larger number has a probability below 1e-3.
+/// The largest number of 99% intervals that may miss the model's rate. If the model is right, more
+/// misses have a probability below 1e-3, so they count as a contradiction.
 fn may_miss(points: usize) -> usize {
     let (mut left, mut chance) = (1.0, libm::pow(0.99, points as f64));
     for misses in 0..points {
@@ -118,7 +118,7 @@ fn may_miss(points: usize) -> usize {
     points
 }
 
-/// The smallest number of passing items for which an interval is given.
+/// The smallest expected number of false positives for which a point is compared.
 const FEWEST: f64 = 50.0;
 
 fn interval_claim(names: [&'static str; 3], models: &[f64], seen: &[Interval]) -> Claim {
@@ -175,7 +175,7 @@ fn figure_3_claims(make: Maker<'_>, known: &Known) -> Result<Vec<Claim>> {
 struct Counted {
     probes: u32,
     items: u64,
-    /// The rates f_o and f_a by the printed formulas; `exact` has the same rates by the chain.
+    /// The rates f_o and f_a by the printed formulas; `exact` has the same rates by a Markov chain.
     printed: [f64; 2],
     exact: [f64; 2],
 }
@@ -241,13 +241,14 @@ fn figure_4_claims(make: Maker<'_>, known: &Known) -> Result<Vec<Claim>> {
     ])
 }
 
-/// The numbers of items that one memory holds at one rate.
+/// The item counts that filters of one size hold at one rate, each planned in a different way.
 struct Held {
-    /// The number of items N for f_w, by the textbook's formula (1), as in the paper.
+    /// The number of items N of a filter planned by f_w, formula (1), as in the paper.
     worst: f64,
-    /// The number of items N for f_a, by the printed formula.
+    /// The number of items N of a filter planned by f_a, as printed.
     counted: f64,
-    /// The mean number of items E[N_0] for one phase.
+    /// The mean number of items per cycle, E[N_0], of a filter with one phase that is emptied by
+    /// sigma.
     sigma: f64,
 }
 
@@ -263,7 +264,7 @@ impl Held {
         vec![first, self.worst, self.counted, self.sigma, self.worst / self.sigma, self.counted / self.sigma]
     }
 
-    /// The percentage by which f_w holds fewer items.
+    /// The percentage by which a filter planned by f_w holds fewer items than one planned by sigma.
     fn reduction(&self) -> f64 {
         100.0 * (1.0 - self.worst / self.sigma)
     }
@@ -357,8 +358,9 @@ fn capacity_claims() -> Result<Vec<Claim>> {
     ])
 }
 
-/// The number of items of one phase, divided by that of two phases in the same memory: first for
-/// two phases by (24), then for two phases that keep the trigger.
+/// The number of items of one phase, divided by that of each of two phases in the same memory. The
+/// first ratio is for two phases without the trigger, as in (24); the second is for two phases that
+/// keep the trigger.
 fn ratios(bits: u64, rate: &str) -> Result<[f64; 2]> {
     let rate: Rate = rate.parse()?;
     let items =
@@ -476,8 +478,9 @@ fn own_experiment(two: bool, renewed: bool) -> Vec<(Modelled, Cell<'static>)> {
     Modelled::all(mode).unwrap_or_default().into_iter().map(with_cell).collect()
 }
 
-/// Returns three results for the points with enough hits: the number of intervals that contain the
-/// model's rate, the number of points, and the point whose mean differs most from the model.
+/// Returns three results for the points with enough false positives: the number of intervals that
+/// contain the model's rate, the number of points, and a text about the point whose mean differs
+/// most from the model.
 fn inside_epochs(two: bool, renewed: bool, known: &Known) -> Result<(usize, usize, String)> {
     let (mut hits, mut all, mut worst, mut farthest) = (0, 0, String::new(), 0.0);
     for (point, cell) in own_experiment(two, renewed) {
@@ -542,15 +545,15 @@ fn fixed_claims(known: &Known) -> Result<Vec<Claim>> {
 
 /// The names and modes of the three panels of figure 3.
 const MODES: [(&str, &str, Mode); 3] = [
-    ("dozier-3-one", "rates of one phase, 1,000 bits, with the filter's 99% interval", ONE),
+    ("dozier-3-one", "rates of one phase of 1,000 bits, with the 99% interval of a simulated filter", ONE),
     (
         "dozier-3-two-excluded",
-        "two phases of 500 bits; the trigger is taken out, as (24) has it; with the filter's 99% interval",
+        "two phases of 500 bits; the trigger is removed from the frozen filter, as in (24); with the 99% interval of a simulated filter",
         Mode { phases: Phases::Two(Trigger::Excluded), ..ONE },
     ),
     (
         "dozier-3-two-included",
-        "two phases of 500 bits; the filter inserts first, so that the trigger's bits stay; its 99% interval",
+        "two phases of 500 bits; the filter inserts first, and therefore the trigger's bits stay; with the 99% interval of a simulated filter",
         Mode { phases: Phases::Two(Trigger::Included), ..ONE },
     ),
 ];
@@ -582,7 +585,7 @@ pub(super) fn figures(effort: &Effort, make: Maker<'_>, known: &Known) -> Result
     figures.extend([
         Figure::new(
             "dozier-4",
-            "f_o and f_a as printed and by the chain, 1,000 bits, with the 99% interval of a filter that counts items",
+            "f_o and f_a as printed, 1,000 bits, with the 99% interval of a simulated filter that counts the items that set bits",
             &["probes", "items", "f_o printed", "f_a printed", "f_o exact", "f_a exact", "simulated", "lower", "upper"],
             Counted::all()?.iter().map(row).collect(),
         )?,
@@ -590,7 +593,7 @@ pub(super) fn figures(effort: &Effort, make: Maker<'_>, known: &Known) -> Result
         Figure::new("dozier-6", "items in 100,000 bits", &columns("rate"), by_rate)?,
         Figure::new(
             "dozier-7",
-            "items of one phase over those of one of two phases in the same memory",
+            "items of one phase, divided by those of each of two phases in the same memory",
             &["bits", "rate", "trigger excluded", "trigger included"],
             seven.collect(),
         )?,
@@ -599,12 +602,12 @@ pub(super) fn figures(effort: &Effort, make: Maker<'_>, known: &Known) -> Result
         (
             false,
             "dozier-3-own",
-            "as the paper describes it: one set of 1,000 messages, 7 epochs of 100,000 arrivals, one phase; bands: their 99% interval",
+            "the simulation that the paper describes: one set of 1,000 messages, 7 epochs of 100,000 arrivals, one phase; bands: the 99% interval of the epochs",
         ),
         (
             true,
             "dozier-3-own-two",
-            "as the paper describes it: one set of 1,000 messages, 10 epochs of 100,000 arrivals, two phases of 500 bits; lines: (26); bands: their 99% interval",
+            "the simulation that the paper describes: one set of 1,000 messages, 10 epochs of 100,000 arrivals, two phases of 500 bits; lines: (26); bands: the 99% interval of the epochs",
         ),
     ] {
         let row = |(point, cell): (Modelled, Cell<'_>)| {

@@ -105,7 +105,7 @@ pub(super) fn claims() -> Result<Vec<Claim>> {
             ["figure-1-order", "figure 1", "the order of the curves, from the highest to the lowest, around the best probe count"],
             "C > S > A3 > A2 > A1",
             printed_order,
-            format!("at the best probe count: {} in S1, {} in S2; other orders elsewhere", s1.best().order(), s2.best().order()),
+            format!("at the best probe count, {} in S1 and {} in S2; other orders elsewhere", s1.best().order(), s2.best().order()),
         )
         .see("G5"),
     );

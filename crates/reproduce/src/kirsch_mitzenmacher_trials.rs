@@ -109,7 +109,7 @@ impl Setting {
     }
 }
 
-/// The numbers of filters that had 0, 1, .. 39 and at least 40 hits.
+/// The number of filters with 0 hits, 1 hit and so on up to 39, and the number with 40 or more.
 fn counts(scheme: SchemeId, filters: u64) -> Cell<'static> {
     Cell {
         name: format!("kirsch-mitzenmacher-2 {scheme} filters={filters}"),
@@ -135,9 +135,9 @@ pub(super) fn cells(effort: &Effort) -> Vec<Cell<'static>> {
     points.chain(COUNTED.map(|scheme| counts(scheme, effort.filters))).collect()
 }
 
-/// Figure 1 has the rate of every scheme twice: by simulation, with its standard error, and by
-/// formula, with its bounds and its method. Figure 2 has the number of trials with each number of
-/// hits among Q queries.
+/// Returns the data of both figures. Figure 1 has the rate of every scheme twice: from a
+/// simulation, with its standard error, and from a formula, with its bounds and its method. Figure
+/// 2 has the number of filters with each number of hits among 464 queries.
 pub(super) fn figures(effort: &Effort, known: &Known) -> Result<Vec<Figure>> {
     let mut columns = vec!["c".to_owned(), "k".to_owned(), "n".to_owned(), "limit".to_owned()];
     for scheme in SCHEMES {
@@ -157,7 +157,7 @@ pub(super) fn figures(effort: &Effort, known: &Known) -> Result<Vec<Figure>> {
             row.extend(simulated.into_iter().chain(law));
         }
     }
-    let text = "rates of five schemes against n, simulated and by their laws";
+    let text = "rates of five schemes by n, simulated and computed";
     let first = Figure { name: "kirsch-mitzenmacher-figure-1", text, columns, rows, words };
     Ok(vec![first, second(effort.filters, known)?])
 }
@@ -174,7 +174,7 @@ fn second(filters: u64, known: &Known) -> Result<Figure> {
     let columns = ["hits", "normal", "binomial"].into_iter().chain(COUNTED.map(SchemeId::name)).map(str::to_owned).collect();
     Ok(Figure {
         name: "kirsch-mitzenmacher-figure-2",
-        text: "filters by their hits among 464 queries (40 and more in one), n = 5,000, c = 8, k = 6",
+        text: "the number of filters with each number of hits among 464 queries (the last row: 40 or more), n = 5,000, c = 8, k = 6",
         columns,
         rows: (0..=40).map(row).collect(),
         words: Vec::new(),

@@ -152,8 +152,8 @@ impl Paper {
                  two hashes, h1 and h2; the partition scheme also does, but has a slice of m/k bits for each probe. A Count-Min sketch (section 9) has d rows of w counters."
             }
             Paper::Dozier => {
-                "M bits in total, k probes per item. A filter is emptied when more than sigma bits are set, or after N items that set bits; a cycle ends there. With two phases, two filters take turns: when the active filter is full, \
-                 it becomes the frozen filter, which only answers. The trigger is the item that ends a cycle or a phase. The model is the paper's model of a filter with sigma; it gives the average false-positive rate and E[N_0], the mean number of \
+                "M bits in total, k probes per item, and p a required rate. A filter is emptied when more than sigma bits are set, or after N items that set bits; a cycle ends there. With two phases, two filters take turns: when the active filter is full, \
+                 it becomes the frozen filter, which only answers. The trigger is the item that ends a cycle or a phase. The model is the paper's model of a filter that is emptied by sigma; it gives the average false-positive rate and E[N_0], the mean number of \
                  items per cycle. f_w is the rate after N items, the worst of a cycle. f_o and f_a are approximations of average rates: f_o of the first N items, f_a of all items of a cycle with N items that set bits. \
                  A filter planned by f_w, f_a or the model holds the largest number of items for which this rate is at most p."
             }

@@ -209,9 +209,10 @@ fn print_claim(out: &mut impl Write, columns: Option<usize>, claim: &Claim) -> i
     if claim.printed != "holds" {
         line("  printed", claim.printed)?;
     }
-    let ours = rounded(&claim.ours, digits(claim));
-    line("  ours", &ours)?;
-    if let Some(corrected) = claim.corrected.filter(|corrected| *corrected != ours) {
+    line("  ours", &rounded(&claim.ours, digits(claim)))?;
+    // A correction that is only a number is the same as ours.
+    let is_number = |text: &str| text.trim_end_matches('%').parse::<f64>().is_ok();
+    if let Some(corrected) = claim.corrected.filter(|corrected| !is_number(corrected)) {
         line("  correct", corrected)?;
     }
     match claim.erratum {
@@ -220,8 +221,8 @@ fn print_claim(out: &mut impl Write, columns: Option<usize>, claim: &Claim) -> i
     }
 }
 
-/// The number of significant digits that the text report shows of our numbers: four, or more if
-/// the paper or the correction has more.
+/// The number of significant digits that the text report shows of our numbers: four, or one more
+/// than the paper or the correction has.
 fn digits(claim: &Claim) -> usize {
     let texts = [Some(claim.printed), claim.corrected];
     let longest = texts
@@ -230,7 +231,7 @@ fn digits(claim: &Claim) -> usize {
         .flat_map(numbers)
         .filter(|(_, number)| number.contains('.'))
         .map(|(_, number)| significant_digits(number));
-    longest.max().unwrap_or(0).max(4)
+    (longest.max().unwrap_or(0) + 1).max(4)
 }
 
 /// The parts of a text that consist of digits and points, each with its position.
