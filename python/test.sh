@@ -40,8 +40,7 @@ step 'formats and lints'
 (cd "$root/crates/python" && cargo fmt -- --check && CARGO_TARGET_DIR="$work/cargo" cargo clippy --release --quiet --locked --all-targets -- -D warnings)
 
 step 'the wheel'
-rm -rf "$work/wheels"
-CARGO_TARGET_DIR="$work/cargo" maturin build --release --quiet --locked --out "$work/wheels"
+./build.sh
 wheel=$(ls -t "$work"/wheels/truebloom-*.whl | head -n 1)
 ls -l "$wheel"
 # Into an environment that has nothing else: it needs nothing.

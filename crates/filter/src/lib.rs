@@ -71,7 +71,7 @@
 //! | a filter that forgets, for endless streams | [`recycling`] |
 //! | sending files: compressed, or as the difference between two states | [`wire`] |
 //! | comparing the contents of filters | [`Comparison`] |
-//! | counts, frequent keys | [`count_min`], with the feature `sketches` |
+//! | counts, frequent keys | `count_min`, with the feature `sketches` |
 //! | types of keys | [`Key`] |
 //! | hashers and seeds | [`PortableHasher`], [`ForeignHasher`], [`Seed`]; [`KeyHash`] for keys that are hashed once and used often |
 //! | how a hash becomes positions | [`scheme`] |
