@@ -3,9 +3,9 @@
 const find = (/** @type {string} */ selector, /** @type {ParentNode} */ root = document) => /** @type {HTMLElement} */ (root.querySelector(selector));
 const all = (/** @type {string} */ selector, /** @type {ParentNode} */ root = document) => /** @type {HTMLElement[]} */ ([...root.querySelectorAll(selector)]);
 
-/** How long the last answer stands before it is marked as the last one, in milliseconds. */
+/** How long the previous answer stays unmarked while a new one is computed, in milliseconds. */
 const PATIENCE = 80;
-/** How long typing must pause before what takes longer is asked. */
+/** How long typing must pause before slow parts are computed, in milliseconds. */
 const PAUSE = 150;
 
 /** One of the four parts of the page. */
@@ -41,7 +41,7 @@ class Tab {
     this.keep();
   }
 
-  /** A field gets its hint and the place for what is wrong with it. @param {HTMLElement} field */
+  /** Gives a field its hint, and a place for error messages. @param {HTMLElement} field */
   prepare(field) {
     const input = /** @type {HTMLInputElement | HTMLSelectElement} */ (find('input, select', field));
     const hint = find('.hint', field);
@@ -61,7 +61,7 @@ class Tab {
     this.fields[field.dataset.name ?? ''] = input;
   }
 
-  /** Of fields of which only one is used, the one that nobody has typed gives way. @param {HTMLElement} field @param {HTMLInputElement | HTMLSelectElement} input */
+  /** Where only one of several fields is used, clears the others unless the user typed them. @param {HTMLElement} field @param {HTMLInputElement | HTMLSelectElement} input */
   typed(field, input) {
     input.dataset.typed = '';
     if (!('one' in field.dataset)) return;
@@ -94,7 +94,7 @@ class Tab {
     this.update();
   }
 
-  /** Items and rate of another tab: what is in its fields, or was computed. @param {Tab} other */
+  /** Takes the items and the rate of another tab: typed, or computed. @param {Tab} other */
   take(other) {
     for (const name of ['n', 'p']) {
       const input = /** @type {HTMLInputElement} */ (other.fields[name]);
@@ -103,7 +103,7 @@ class Tab {
     this.update();
   }
 
-  /** What is in the fields. @returns {Record<string, string>} */
+  /** Returns the values of the fields. @returns {Record<string, string>} */
   values() {
     return Object.fromEntries(Object.entries(this.fields).map(([name, input]) => [name, input.value.trim()]));
   }
@@ -114,7 +114,7 @@ class Tab {
     return new URLSearchParams(given).toString();
   }
 
-  /** Asks anew. */
+  /** Asks again. */
   async update() {
     const version = ++this.version;
     this.answer.setAttribute('data-asking', '');
@@ -143,7 +143,7 @@ class Tab {
     this.answer.removeAttribute('data-done');
   }
 
-  /** Shows an answer; false if it is none. @param {any} answer */
+  /** Shows an answer; returns false if it is an error or a hint. @param {any} answer */
   show(answer) {
     this.answer.removeAttribute('data-asking');
     const errors = new Map((answer.errors ?? []).map((/** @type {any} */ error) => [error.field, error.text]));
@@ -188,7 +188,7 @@ class Tab {
     letScroll(this.answer);
   }
 
-  /** What takes longer, part by part. @param {number} version @param {any} answer */
+  /** Computes and shows the slow parts of an answer, one after the other. @param {number} version @param {any} answer */
   async deepen(version, answer) {
     if (this.name === 'audit') return audit(this, version, answer);
     for (const place of all('.later', this.answer)) {
@@ -224,7 +224,7 @@ class Tab {
     return Math.max(300, Math.min(860, Math.floor(this.answer.clientWidth - padding)));
   }
 
-  /** A chart with its title, as a file. @param {string} part @param {Record<string, string | number>} more @param {string} inside @param {string} name */
+  /** Saves a chart, with its title, as a file. @param {string} part @param {Record<string, string | number>} more @param {string} inside @param {string} name */
   async save(part, more, inside, name) {
     const found = await this.lanes.slow.ask(part, { ...this.values(), ...this.parts[part]?.asked, ...more, width: 720, file: 1 });
     const svg = inside ? found?.[inside]?.svg : found?.svg;
@@ -240,12 +240,12 @@ class Tab {
   }
 }
 
-/** Hashing schemes beside each other, one row after the other. @param {Tab} tab @param {number} version @param {HTMLElement} place */
+/** Compares hashing schemes in a table, row by row. @param {Tab} tab @param {number} version @param {HTMLElement} place */
 async function schemes(tab, version, place) {
   /** @type {Table} */
   const table = {
     title: 'Other ways to choose the bits of an item',
-    note: 'For those who must do as another library does; the plan above takes independent bits. Compared: the memory beside the plan\u2019s, for the same promise. Lowest rate: what equal hashes, and bits that depend on each other, leave at this size however many bits an item sets.',
+    note: 'If you must match another library; the plan above takes independent bits. Compared: the memory relative to that plan, for the same promise. Lowest rate: what equal hashes and dependent bits leave at this size, however many bits an item sets.',
     heads: ['Way', 'Size', 'Compared', 'Lowest rate', 'What keeps the rate'],
     numbers: [false, false, true, true, false],
     rows: [],
@@ -263,7 +263,7 @@ async function schemes(tab, version, place) {
   tab.parts['size/scheme'] = { facts: { schemes: facts }, tables: [table] };
 }
 
-/** One library in more detail, and all of them. @param {Tab} tab @param {number} version @param {any} answer */
+/** Shows one library in more detail, and a table of all libraries. @param {Tab} tab @param {number} version @param {any} answer */
 async function audit(tab, version, answer) {
   const current = () => version === tab.version;
   const place = find('.later', tab.answer);
@@ -272,7 +272,7 @@ async function audit(tab, version, answer) {
   const rows = new Map();
   const show = () => {
     const found = tab.about.libraries.map((/** @type {any} */ library) => rows.get(library.name)).filter(Boolean);
-    const table = drawTable({ title: 'All libraries at this size', note: 'If independent: the rate of as many independent bits. Known by: the law, or the 99% interval of a simulation.', heads: ['Library', 'Bits', 'Probes', 'If independent', 'Rate', 'Known by', 'Verdict'], numbers: [false, true, true, true, true, false, false], rows: found.map((/** @type {any} */ row) => row.row), tones: found.map((/** @type {any} */ row) => row.tone) });
+    const table = drawTable({ title: 'All libraries at this size', note: 'If independent: the rate if all bits were independent. Known by: the law, or the 99% interval of a simulation.', heads: ['Library', 'Bits', 'Probes', 'If independent', 'Rate', 'Known by', 'Verdict'], numbers: [false, true, true, true, true, false, false], rows: found.map((/** @type {any} */ row) => row.row), tones: found.map((/** @type {any} */ row) => row.tone) });
     place.replaceChildren(...(chart ? [chart, table] : [table]));
     tab.parts['audit/row'] = { facts: Object.fromEntries([...rows].map(([name, row]) => [name, row.facts ?? {}])) };
     letScroll(place);
@@ -311,7 +311,7 @@ async function audit(tab, version, answer) {
   await deeper();
 }
 
-/** All numbers of the answers, a line each. @param {Record<string, any>} parts */
+/** Returns all numbers of the answers, one per line. @param {Record<string, any>} parts */
 function csv(parts) {
   const quoted = (/** @type {any} */ value) => (/[",\n]/.test(String(value)) ? `"${String(value).replace(/"/g, '""')}"` : String(value ?? ''));
   const lines = ['part,number,value'];

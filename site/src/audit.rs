@@ -156,7 +156,7 @@ pub(crate) fn answer(question: &mut Question<'_>) -> Json {
             format!("{}{}.", if many.is_empty() { String::new() } else { format!("That is {many}. ") }, capital(&known_by(&found))),
             tone,
         ),
-        card("With independent positions", share(found.ideal.value, 4), "What its bits and probes could give. Exact.", ""),
+        card("With independent positions", share(found.ideal.value, 4), "The rate that its bits and probes could give. Exact.", ""),
     ];
     if let Some(rate) = asked.rate {
         let (value, text) = match found.share {
@@ -166,7 +166,7 @@ pub(crate) fn answer(question: &mut Question<'_>) -> Json {
             ),
             None => (
                 "not known".to_owned(),
-                "Its positions depend on each other, so the set bits do not fix the rate of one filter.".to_owned(),
+                "Its positions depend on each other, so the set bits do not determine a filter\u{2019}s rate.".to_owned(),
             ),
         };
         cards.push(card("Filters that keep the rate", value, text, ""));
@@ -191,7 +191,7 @@ pub(crate) fn answer(question: &mut Question<'_>) -> Json {
     object! {
         "summary": match asked.rate {
             _ if value.is_nan() => format!(
-                "No law fits, so the page builds filters of {} and asks them. {}",
+                "No law fits, so the page builds filters of {} and queries them. {}",
                 plural(asked.items, "item"),
                 if asked.items > MANY { "With so many items this takes minutes." } else { "" }
             ),

@@ -19,7 +19,7 @@ pub(crate) fn answer(question: &mut Question<'_>) -> Json {
         return question.refusal();
     }
     let (Some(epsilon), Some(delta)) = (epsilon, delta) else {
-        return object! { "hint": "Give the error and how often it may be larger." };
+        return object! { "hint": "Give the error, and how often it may be exceeded." };
     };
     match described(&epsilon, &delta, total) {
         Ok(answer) => answer,

@@ -39,7 +39,7 @@ const INSTALLED: &str = "To install it from the sources: cargo install --path cr
 /// The note beside code for Redis.
 const MODULE: &str = "For a Redis or Valkey that has loaded truebloom\u{2019}s module (crates/redis in the sources).";
 /// The note below all code.
-pub(crate) const SOURCES: &str = "truebloom is the library that this page is made of, free under the MIT or Apache-2.0 licence. It is on no registry yet, so you need its sources.";
+pub(crate) const SOURCES: &str = "truebloom is the library that this page uses, free under the MIT or Apache-2.0 licence. It is on no registry yet, so you need its sources.";
 
 /// A whole number for the command: `10M`, `1.8M`.
 pub(crate) fn short(number: u64) -> String {
@@ -152,7 +152,7 @@ pub(crate) fn why_no_redis(target: &Target) -> &'static str {
         (Some(_), _) => "No lines for Redis: there the server computes the size from items and rate. Clear the size to see them.",
         (_, Some(_)) => "No lines for Redis: there the server chooses the probes. Clear them to see the lines.",
         _ if target.promise != Promise::default() => {
-            "No lines for Redis: there the one filter keeps the rate, with a confidence of 99.9%. Choose that to see them."
+            "No lines for Redis: there the promise is for the one filter, with a confidence of 99.9%. Choose that to see them."
         }
         _ => "",
     }
@@ -189,8 +189,8 @@ pub(crate) fn of_streams(stream: &Stream<'_>) -> Json {
         whole(design.sigma())
     );
     let rust_note = match two {
-        true => "The bits of each of the two filters, the bits that an item sets, and the set bits from which on the older one is emptied.",
-        false => "The bits, those that an item sets, and the set bits from which on it is emptied.",
+        true => "Its numbers: the bits of each of the two filters, the probes, and the set bits above which the older one is emptied.",
+        false => "Its numbers: the bits, the probes, and the set bits above which it is emptied.",
     };
     let (options, differs) = &stream.command;
     let mut lines = vec![

@@ -83,7 +83,7 @@ fn asked(question: &mut Question<'_>) -> Result<Asked, Json> {
             });
         }
     };
-    let Some(rate) = rate else { return Err(object! { "hint": "Give the share of new items that may be taken for repeats." }) };
+    let Some(rate) = rate else { return Err(object! { "hint": "Give the share of new items that may be reported as seen." }) };
     let forget = forget.map_or(FORGET, |share| share.to_f64());
     Ok(Asked { rate, goal, forget, arrival, seconds })
 }
@@ -168,7 +168,7 @@ fn described(asked: &Asked, designs: &Designs) -> Result<Json, Error> {
     let gap = counted_gap(asked, designs.usual.as_ref());
     let mut table = Table::new(
         "Ways to forget",
-        &["Way", "#Memory", "#New items until it is emptied", "New items taken for repeats", "Forgotten", "#Items per bit"],
+        &["Way", "#Memory", "#New items until it is emptied", "New items reported as seen", "Forgotten", "#Items per bit"],
     );
     let mut facts = Vec::new();
     if let Some(usual) = &designs.usual {
@@ -186,7 +186,7 @@ fn described(asked: &Asked, designs: &Designs) -> Result<Json, Error> {
     let rows = [
         ("one phase: one filter, emptied when it is full enough", "one_phase", designs.one.as_ref()),
         ("two phases: two filters, of which the older one is emptied when the newer one is full", "two_phases", designs.two.as_ref()),
-        ("two phases, certain: larger, so that nothing at all is forgotten sooner", "certain", designs.certain.as_ref()),
+        ("two phases, certain: larger, so that nothing is forgotten too early", "certain", designs.certain.as_ref()),
     ];
     for (name, field, sized) in rows {
         let Some(sized @ SizedDesign { design, run, .. }) = sized else { continue };
@@ -203,7 +203,7 @@ fn described(asked: &Asked, designs: &Designs) -> Result<Json, Error> {
             1 => {
                 format!("{} on average, {} just before it is emptied", at_most(run.fpr.upper, Some(asked.rate)), share(run.worst.value, 3))
             }
-            _ => format!("{} at worst, whatever the stream", at_most(run.worst.upper, Some(asked.rate))),
+            _ => format!("{} at worst, for any stream", at_most(run.worst.upper, Some(asked.rate))),
         };
         table.row([
             name.to_owned(),
@@ -223,16 +223,16 @@ fn described(asked: &Asked, designs: &Designs) -> Result<Json, Error> {
     }
     if let Some(gap) = gap {
         table.note(format!(
-            "Forgotten: the share of items that it no longer knows after {} more. Items per bit: how many items a bit of memory holds when a filter is emptied, beside the usual way.",
+            "Forgotten: the share of items that it no longer knows after {} more. Items per bit: how many items a bit of memory holds when a filter is emptied, relative to the usual way.",
             lasting(gap, asked.arrival)
         ));
     }
     let Some(main) = chosen(asked, designs) else {
-        return Ok(object! { "problem": "No filter of this size, or of up to 2^62 bits, keeps to this rate." });
+        return Ok(object! { "problem": "No filter of this size, or of up to 2^62 bits, keeps this rate." });
     };
     let (memory, cycle) = (bytes(main.design.total_bits().div_ceil(8)), main.run.items_per_cycle.value.round() as u64);
     let two = main.design.mode().filters() == 2;
-    let repeats = format!("at most {} of new items are wrongly taken for repeats", at_most(kept(main), Some(asked.rate)));
+    let repeats = format!("at most {} of new items are wrongly reported as seen", at_most(kept(main), Some(asked.rate)));
     let sets = format!("an item sets {} bits", main.design.probes());
     let (big, small, summary) = match asked.goal {
         Goal::Remember(gap) => {
@@ -240,7 +240,7 @@ fn described(asked: &Asked, designs: &Designs) -> Result<Json, Error> {
             let of = asked.seconds.map_or(String::new(), |_| format!(" ({})", plural(gap, "new item")));
             let forgotten = share(asked.forget, 4);
             let summary = format!(
-                "A filter of {memory} remembers the items of {last}{of}; at most {forgotten} of them are forgotten sooner. Of the new items, {repeats}."
+                "A filter of {memory} remembers the items of {last}{of}; at most {forgotten} of them are forgotten too early. Of the new items, {repeats}."
             );
             (memory.clone(), format!("to remember {last}; {sets}"), summary.replace("of new items are", "are"))
         }
@@ -283,7 +283,7 @@ fn in_lines<'a>(asked: &Asked, main: &'a SizedDesign) -> lines::Stream<'a> {
         ),
         (Goal::Remember(gap), None) => (
             format!("--remember {}", lines::short(gap)),
-            " It takes a little more memory, so that in each phase, the probability of forgetting one sooner is at most one in a million.",
+            " It takes a little more memory, so that in each phase, the probability of forgetting one too early is at most one in a million.",
         ),
         (Goal::Remember(gap), Some(seconds)) => (
             format!("--remember {} -n {}", in_command(seconds), lines::short(gap)),
@@ -349,13 +349,13 @@ fn cards(asked: &Asked, main: &SizedDesign, certain: Option<&SizedDesign>) -> Re
     let two = main.design.mode().filters() == 2;
     let held = match two {
         false => card(
-            "Taken for repeats, on average",
+            "Reported as seen, on average",
             format!("at most {}", at_most(main.run.fpr.upper, Some(asked.rate))),
-            format!("{}The share of new items that are wrongly taken for repeats, in the long run. Proven.", many(main.run.fpr.upper)),
+            format!("{}The share of new items that are wrongly reported as seen, in the long run. Proven.", many(main.run.fpr.upper)),
             "good",
         ),
         true => card(
-            "Taken for repeats",
+            "Reported as seen",
             format!("at most {}", at_most(main.run.worst.upper, Some(asked.rate))),
             format!(
                 "{}For every new item, whatever came before it. Proven. On average {}, where all items are new.",
@@ -367,7 +367,7 @@ fn cards(asked: &Asked, main: &SizedDesign, certain: Option<&SizedDesign>) -> Re
     };
     let turns = format!("about {}", lasting(main.run.items_per_cycle.value.round() as u64, asked.arrival));
     let third = if two {
-        let text = "Two filters of equal size take turns: new items go into one, and both are asked.";
+        let text = "Two filters of equal size take turns: new items go into one, and both are queried.";
         card("The older filter is emptied", format!("after {turns}"), text, "")
     } else {
         // A number that cannot be computed quickly is left out.
@@ -383,7 +383,7 @@ fn cards(asked: &Asked, main: &SizedDesign, certain: Option<&SizedDesign>) -> Re
     let none =
         certain.map_or(String::new(), |sized| format!(" To forget none of them takes {}.", bytes(sized.design.total_bits().div_ceil(8))));
     let text = format!(
-        "{}At most {} of the items are forgotten sooner.{none}",
+        "{}At most {} of the items are forgotten too early.{none}",
         asked.seconds.map_or(String::new(), |_| format!("In which {} come. ", plural(gap, "new item"))),
         share(asked.forget, 4)
     );
@@ -416,7 +416,7 @@ pub(crate) fn blocked(question: &mut Question<'_>) -> Json {
     };
     let mut table = Table::new(
         "Faster: one filter with all bits of an item in one cache line",
-        &["Layout", "#Memory", "#New items until it is emptied", "#Memory per item", "New items taken for repeats"],
+        &["Layout", "#Memory", "#New items until it is emptied", "#Memory per item", "New items reported as seen"],
     );
     let items = sized.run.items_per_cycle.lower;
     let bits_per_item = sized.design.bits() as f64 / items;
@@ -433,7 +433,7 @@ pub(crate) fn blocked(question: &mut Question<'_>) -> Json {
         ),
     ]);
     table.note(
-        "A lookup reads one place in memory in place of several. Its memory is compared with that of one phase in the standard layout.",
+        "A lookup reads one place in memory instead of several. Its memory is compared with that of one phase in the standard layout.",
     );
     let facts = object! { "bits": sized.design.bits(), "probes": sized.design.probes(), "items_per_cycle_at_least": items, "fpr": sized.run.fpr.upper };
     object! { "tables": vec![Json::from(table)], "facts": facts }

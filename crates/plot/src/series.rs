@@ -69,7 +69,7 @@ impl Series {
     }
 
     /// Sets the colour by its number, so that related series can have the same colour. By default,
-    /// a series has the number of its place in the chart.
+    /// the number is the position of the series in the chart.
     #[must_use]
     pub fn coloured(self, number: usize) -> Series {
         Series { colour: Some(number), ..self }

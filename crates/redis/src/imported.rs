@@ -25,8 +25,7 @@ pub(crate) struct Imported {
 /// The approximate number of bytes that a filter takes beside its bits.
 const OWN_BYTES: usize = 256;
 
-/// The smallest number of items, and the lowest rate, with which the filter for added items is
-/// created.
+/// The smallest number of items and the lowest rate for which the filter for added items is planned.
 const LEAST_ITEMS: u64 = 100;
 const LOWEST_RATE: f64 = 1e-12;
 
@@ -167,7 +166,7 @@ impl Imported {
 
     /// An upper bound on the rate of the imported layers, with a confidence of 99%.
     pub(crate) fn most_now(&self) -> f64 {
-        // The 98% interval misses 1% on each side.
+        // A 98% interval leaves 1% on each side.
         binomial::interval(self.hits(SAMPLE, 0), SAMPLE, 0.98).1
     }
 }

@@ -23,7 +23,8 @@ pub(crate) struct Large {
 const OWN_BYTES: usize = 512;
 const LAYER_BYTES: usize = 640;
 
-/// The largest number of bytes that an allocation takes so that its bits can begin at a cache line.
+/// The largest number of bytes that are added to an allocation, so that its bits can begin at a
+/// cache line.
 const ALIGNED: usize = 136;
 
 /// The largest number of layers of a filter that grows. More layers would take too long: each query
@@ -35,11 +36,11 @@ const MOST_LAYERS: u64 = 1_024;
 /// The smallest number of bytes of a layer that is aligned to a huge page.
 const HUGE: usize = 2 << 20;
 
-/// How many items ahead of the current one the bits are prefetched.
+/// The distance, in items, from the current item to the item whose bits are prefetched.
 const AHEAD: usize = 16;
 
-/// The largest number of items for which the bits of all items are prefetched first; the items are
-/// then looked up one by one.
+/// The largest number of items for which the bits of all items are prefetched before the first item
+/// is looked up.
 const FEW: usize = 32;
 
 impl Large {
@@ -113,7 +114,7 @@ impl Large {
     }
 
     fn insert(&mut self, hash: KeyHash, is_limited: bool) -> Result<bool, Failure> {
-        // A new item may need more room than there is, so it is known first whether it is new.
+        // Only a new item needs room. If there is no room, first find out whether the item is new.
         if self.room == 0 {
             if self.filter.contains_hash(hash) {
                 return Ok(false);

@@ -5,7 +5,7 @@ use crate::plans;
 use crate::settings;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The number of bytes of all values. Values may be freed by a thread of the server.
+/// The size of all values in bytes. A thread of the server can also free values.
 static BYTES: AtomicU64 = AtomicU64::new(0);
 static VALUES: AtomicU64 = AtomicU64::new(0);
 
@@ -21,12 +21,12 @@ pub(crate) fn given_back(bytes: usize) {
     BYTES.fetch_sub(bytes as u64, Ordering::Relaxed);
 }
 
-/// Counts a change in the number of bytes of a value.
+/// Counts a change in the size of a value.
 pub(crate) fn changed(before: usize, after: usize) {
     BYTES.fetch_add((after as u64).wrapping_sub(before as u64), Ordering::Relaxed);
 }
 
-/// The number of values, and their bytes.
+/// The number of values, and their size in bytes.
 pub(crate) fn totals() -> (u64, u64) {
     (VALUES.load(Ordering::Relaxed), BYTES.load(Ordering::Relaxed))
 }
@@ -37,7 +37,7 @@ pub(crate) fn room_of_a_key() -> u64 {
     settings::most_bytes_of_a_key().min(left_of_all())
 }
 
-/// The rest of the limit for all keys, after the values and the plans that they share.
+/// What is left of the limit for all keys, after all values and the plans that they share.
 fn left_of_all() -> u64 {
     settings::most_bytes_of_all().saturating_sub(totals().1).saturating_sub(plans::bytes())
 }

@@ -119,13 +119,13 @@ fn count_of<K, V>(cache: &Mutex<HashMap<K, V>>, at_once: bool) -> u64 {
     cache.map_or(0, |cache| cache.len() as u64)
 }
 
-/// The number of bytes of all shapes in use, and of their places in the cache. Threads of the
-/// server may also drop shapes.
+/// The size in bytes of all shapes in use, and of their places in the cache. Threads of the server
+/// can also drop shapes.
 static SHAPE_BYTES: AtomicU64 = AtomicU64::new(0);
 
 const BYTES_OF_ONE: u64 = (class(size_of::<Shape>() + 2 * size_of::<usize>()) + 2 * size_of::<(ShapeKey, Arc<Shape>)>()) as u64;
 
-/// The number of bytes of all shapes. Filters share them, and no filter counts them as its own.
+/// The size of all shapes in bytes. Filters share shapes, so no filter counts them as its own.
 pub(crate) fn bytes() -> u64 {
     SHAPE_BYTES.load(Ordering::Relaxed)
 }
@@ -159,9 +159,9 @@ fn kept<K: Hash + Eq, V: Clone>(
 }
 
 /// Returns the growth of a filter with this rate whose first layer has approximately this number of
-/// items. The expansion limits the memory of the filter, divided by the memory of a filter that is
-/// planned for the right number of items. If no growth has such a low ratio, the result has a
-/// larger one.
+/// items. Consider the memory of the grown filter, divided by the memory of a filter that was
+/// planned for the same number of items. The expansion is an upper bound on this ratio. If no
+/// growth has such a low ratio, the result has a higher one.
 pub(crate) fn growth(rate: Rate, items: u64, expansion: u32) -> Result<Growth, Failure> {
     let first = items.clamp(LEAST_FIRST, Growth::MOST_FIRST);
     kept(
@@ -214,8 +214,8 @@ pub(crate) fn fixed(bits: u64, probes: u32, rate: Option<Rate>, capacity: Option
     )
 }
 
-/// Returns the design of a recycling filter with one or two phases; `rate` limits its worst rate if
-/// `highest` is set, and otherwise its average rate.
+/// Returns the design of a recycling filter with one or two phases. `rate` limits the filter's worst
+/// rate if `highest` is set, and otherwise its average rate.
 pub(crate) fn design(
     rate: Rate,
     items: u64,

@@ -24,7 +24,7 @@ pub(crate) struct Plan {
 pub(crate) struct Chain {
     /// The layers, oldest first; there is at least one.
     pub(crate) layers: Vec<Plan>,
-    /// The number of items of a layer, divided by that of the layer before it.
+    /// The number of items of a layer, divided by that of the previous layer.
     pub(crate) growth: u32,
     pub(crate) is_fixed: bool,
 }
@@ -77,8 +77,8 @@ impl Fields<'_> {
 }
 
 impl Plan {
-    /// Returns a layer with these parameters, or an error if they are impossible; `power` is the
-    /// binary logarithm of the number of bits, or 0.
+    /// Returns a layer with these parameters, or an error if they are impossible. `power` is the
+    /// binary logarithm of the number of bits, or 0 if that number is not a power of two.
     pub(crate) fn checked([bits, probes, capacity, items]: [u64; 4], rate: f64, power: u64) -> Result<Plan, Failure> {
         let is_power = power == 0 || (power < 63 && bits == 1 << power);
         let is_sound = (1..1 << 62).contains(&bits) && (1..=MOST_PROBES).contains(&probes) && capacity > 0 && rate > 0.0 && rate < 1.0;
@@ -98,14 +98,14 @@ impl Chain {
     /// A chain of these layers.
     pub(crate) fn checked(layers: Vec<Plan>, options: u64, growth: u64) -> Result<Chain, Failure> {
         if !(1..=MOST_LAYERS).contains(&layers.len()) {
-            return Err(wrong("a filter without layers, or with too many"));
+            return Err(wrong("the filter has no layers, or too many"));
         }
         if options & option::WIDE == 0 || options & !option::ALL != 0 {
-            return Err(wrong("a filter with the 32-bit hashes of RedisBloom 1, or from a version newer than this module supports"));
+            return Err(wrong("the filter has the 32-bit hashes of RedisBloom 1, or is from a newer version than this module supports"));
         }
         let growth = u32::try_from(growth).unwrap_or(u32::MAX).min(crate::settings::MOST_EXPANSION);
         let chain = Chain { layers, growth, is_fixed: options & option::FIXED != 0 };
-        if chain.bytes().is_some() { Ok(chain) } else { Err(wrong("a filter with an impossible number of bytes")) }
+        if chain.bytes().is_some() { Ok(chain) } else { Err(wrong("the filter has an impossible size in bytes")) }
     }
 
     /// Reads the first chunk; `None` if it is not one of RedisBloom.

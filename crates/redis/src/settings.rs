@@ -12,7 +12,7 @@ pub(crate) struct Number {
     pub(crate) default: i64,
     pub(crate) lowest: i64,
     pub(crate) highest: i64,
-    /// Whether the number is a number of bytes, which may be written as `1gb`.
+    /// Whether the number is a size in bytes, which can be written as `1gb`.
     pub(crate) is_memory: bool,
     value: AtomicU64,
 }

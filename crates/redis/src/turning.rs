@@ -35,7 +35,7 @@ macro_rules! each {
 /// How a filter forgets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Window {
-    /// Whether there are two phases, of which the previous one is still queried.
+    /// Whether there are two phases. If so, the previous phase is still queried.
     pub(crate) two: bool,
     /// The longest duration of a phase in milliseconds; 0 if a phase ends only when it is full.
     pub(crate) every: u64,

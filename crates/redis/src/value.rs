@@ -12,8 +12,8 @@ use crate::sketch::Sketch;
 use crate::turning::Turning;
 use truebloom::AnyFilter;
 
-/// The value of a key. The size of this type is that of the smallest filters, of which a server may
-/// have millions; larger values are in separate allocations.
+/// The value of a key. This type is as small as the smallest filters, because a server can have
+/// millions of them. Larger values are in separate allocations.
 #[derive(Clone)]
 pub(crate) enum Value {
     Compact(Compact),
@@ -26,10 +26,11 @@ pub(crate) enum Value {
 
 const _: () = assert!(size_of::<Value>() <= 32);
 
-const LOADING: Failure = Failure::Text(std::borrow::Cow::Borrowed("ERR the filter is being loaded by BF.LOADCHUNK"));
+const LOADING: Failure =
+    Failure::Text(std::borrow::Cow::Borrowed("ERR the filter is incomplete: BF.LOADCHUNK has not yet received all of its chunks"));
 
 const FOREIGN: Failure = Failure::Text(std::borrow::Cow::Borrowed(
-    "ERR a filter imported from RedisBloom keeps RedisBloom's arithmetic, so it cannot be saved as a truebloom file or merged",
+    "ERR a filter imported from RedisBloom cannot be merged or saved as a truebloom file, because it keeps RedisBloom's bit positions",
 ));
 
 impl Value {
@@ -112,7 +113,7 @@ impl Value {
             if answers.len() == items.clone().count() {
                 return Ok(answers);
             }
-            // A filter that may not take any of the items stays unchanged, as on the replicas. If
+            // If the limits refuse all items, the filter stays unchanged, as on the replicas. If
             // there is no memory for the larger form, the filter keeps the items that it has taken
             // so far.
             let mut large = match file::to_filter(filter) {
@@ -149,7 +150,7 @@ impl Value {
         match self {
             Value::Compact(filter) => file::to_filter(filter),
             Value::Large(filter) => Ok(filter.filter().clone()),
-            Value::Turning(_) => Err(Failure::text("ERR this command cannot use a filter that recycles")),
+            Value::Turning(_) => Err(Failure::text("ERR this command does not support filters that recycle")),
             Value::Sketch(_) => Err(Failure::WrongType),
             Value::Loading(_) => Err(LOADING),
             Value::Imported(_) => Err(FOREIGN),

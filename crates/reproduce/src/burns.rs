@@ -30,7 +30,7 @@ fn best(variant: Variant, bits: u64, items: u64) -> Result<u32> {
     Ok(optimal_probes(variant, bits, items)?.probes)
 }
 
-/// One column of figure 7: U, f_S, M, f_C, L.
+/// The five values of figure 7 at one probe count: U, f_S, M, f_C, L.
 fn bounds_at(bits: u64, items: u64, probes: u32) -> Result<[f64; 5]> {
     let approximation = |which: Approximation| which.value(bits, items, probes);
     Ok([
@@ -142,7 +142,7 @@ fn held(holds: bool) -> &'static str {
     if holds { "held for every k" } else { "failed for some k" }
 }
 
-/// The claims of section 3.4 up to the example.
+/// The claims of section 3.4, including its example.
 fn minimisation() -> Result<Vec<Claim>> {
     let (bits, items) = (64, 4);
     let rate: Rate = "1e-3".parse()?;
@@ -263,7 +263,7 @@ fn minimisation() -> Result<Vec<Claim>> {
     ])
 }
 
-/// The number of cases that failed, and the first of these cases.
+/// The number of cases that were tried, the number that failed, and the first failure.
 #[derive(Default)]
 struct Tally {
     tried: u32,
@@ -452,7 +452,7 @@ pub(super) fn figures() -> Result<Vec<Figure>> {
     Ok(vec![table_1()?, figure_6()?, figure_7()?, figure_8()?, efficiency_figure(Variant::Standard)?, efficiency_figure(Variant::Classic)?])
 }
 
-/// The laws whose formulas are in table 1, at the sizes of figure 6 and with three probes.
+/// The distributions whose formulas are in table 1, at the size of figure 6 and with three probes.
 fn table_1() -> Result<Figure> {
     let (classic, standard) = (Occupancy::classic(100, 20, 3)?.pmf()?, Occupancy::standard(100, 20, 3)?.pmf()?);
     let rows = classic.iter().zip(&standard).enumerate().map(|(ones, (classic, standard))| Ok(vec![ones as f64, *classic, *standard]));

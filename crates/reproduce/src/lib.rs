@@ -1,5 +1,5 @@
-//! The results of the papers, computed again by this library: every number that Burns, Grandi and
-//! Lehr print in their comparisons, and the data of every figure.
+//! The results of five papers, computed again by this library: numbers that the papers print,
+//! statements that numbers can test, and the data of every figure.
 //!
 //! A [`Claim`] is one printed number, or one statement that numbers can test. Its [`Verdict`]
 //! follows from the numbers. A printed number is confirmed if our number agrees with all its
@@ -63,9 +63,9 @@ pub struct Trial {
     pub most_items: Option<u64>,
 }
 
-/// Makes the filter of a trial from a seed, or returns `None` to use that of
+/// Makes the filter of a trial from a seed, or returns `None` to use the filter of
 /// [`truebloom_math::recycling::subject`]. With such a function, filters that this crate does not
-/// know can be compared with their models.
+/// know can be compared with the models.
 pub type Maker<'a> = &'a (dyn Fn(&Trial, u64) -> Option<Box<dyn Subject>> + Sync);
 
 /// The amount of simulation for the figures.

@@ -115,7 +115,7 @@ impl Workers {
 }
 
 fn keep(log: &mut File, name: &str, values: &[f64]) -> io::Result<()> {
-    // A single write, so that a stop during it leaves at most one broken line, at the end.
+    // This is a single write, so a stop during it leaves at most one incomplete line, at the end.
     log.write_all(format!("{}\n", json!({ "experiment": name, "values": values })).as_bytes())
 }
 

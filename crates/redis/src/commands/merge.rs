@@ -32,8 +32,8 @@ fn merge(call: &mut Call<'_>) -> Result<Reply, Failure> {
             if argument == 1 {
                 there = value.bytes() as u64;
             }
-            // When filters that grow are merged, the layers of both are kept if two layers of the
-            // same number do not fit into one.
+            // When filters that grow are merged, two layers with the same number become one layer
+            // only if their items fit into it. Otherwise, both layers are kept.
             let layers_of_both =
                 merged.as_ref().filter(|(one, _)| matches!(one, AnyFilter::Scalable(_))).map_or(0, |(one, _)| large::bytes(one));
             let needed = value.bytes().saturating_add(layers_of_both);

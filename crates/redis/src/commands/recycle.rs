@@ -1,5 +1,4 @@
-//! Filters that forget: a command moves them to the next phase, and so does the end of a phase's
-//! time.
+//! Moving filters that forget to the next phase, by command or when the time of a phase is up.
 
 use super::parse;
 use super::verb;
@@ -31,7 +30,7 @@ fn recycle(call: &mut Call<'_>) -> Result<Reply, Failure> {
             // A primary sends this to its replicas and to the AOF. Clients must not set the time.
             b"AT" if call.is_replicated() => {
                 let time = rest.next().and_then(parse::number).filter(|time| *time < MOST_CLOCK);
-                at = Some(time.ok_or_else(|| Failure::text("ERR bad AT: it must be in milliseconds since 1970"))?);
+                at = Some(time.ok_or_else(|| Failure::text("ERR bad AT: it must be a time in milliseconds since 1970"))?);
             }
             _ => return Err(Failure::text(format!("ERR unknown option {}", String::from_utf8_lossy(name)))),
         }

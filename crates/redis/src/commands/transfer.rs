@@ -138,7 +138,7 @@ pub(crate) fn opened(bytes: &[u8], is_limited: bool) -> Result<Value, Failure> {
     Ok(match header.kind() {
         FileKind::RecyclingOnePhase | FileKind::RecyclingTwoPhase | FileKind::RecyclingBlocked => {
             if !bytes.starts_with(state::FILE_MAGIC) {
-                return Err(Failure::text("ERR the file is compressed; expand it first"));
+                return Err(Failure::text("ERR the file is compressed; decompress it first"));
             }
             Value::Turning(Box::new(Turning::from_bytes(bytes)?))
         }

@@ -52,7 +52,7 @@ pub(super) const OPTION_IO_ERRORS: c_int = 1;
 pub(super) const OPTION_NO_IMPLICIT_SIGNAL: c_int = 1 << 1;
 pub(super) const OPTION_ASYNC_LOAD: c_int = 1 << 2;
 
-/// Marks a setting whose value is a number of bytes, which may be written as `1gb`.
+/// Marks a setting whose value is a size in bytes, which can be written as `1gb`.
 pub(super) const CONFIG_MEMORY: u32 = 1 << 7;
 pub(super) const CONFIG_SENSITIVE: u32 = 1 << 1;
 
