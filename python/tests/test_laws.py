@@ -67,7 +67,7 @@ def test_the_mode_of_a_recycling_filter():
     asked = dict(bits=1000, probes=3, sigma=400, gap=300)
     assert laws.forgetting(**asked).probability != laws.forgetting(**asked, phases=2).probability
     for question in (laws.recycling, laws.recycling_capacity, laws.recycling_min_bits, laws.forgetting):
-        with pytest.raises(TypeError, match="phase is not an argument; a mode has phases"):
+        with pytest.raises(TypeError, match="phase is not an argument; the mode of a recycling filter has phases"):
             _ask(question, phase=2)
 
 

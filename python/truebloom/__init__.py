@@ -7,7 +7,7 @@ True
 >>> "https://example.org" in seen
 True
 
-Rust and the command `truebloom` (`python -m truebloom`) read the same files, and the same keys give the same answers there.
+The Rust crate and the command `truebloom` (`python -m truebloom`) read the same files, and give the same answers for the same keys.
 `truebloom.spark` and `truebloom.dask` build filters on clusters; `truebloom.laws` computes exact rates and sizes.
 """
 

@@ -8,8 +8,8 @@ from truebloom._truebloom import command
 
 def main() -> int:
     """Runs the command with the arguments of this process, and returns its exit code."""
-    # Python's own handler would only set a flag for the interpreter, which does not run during the
-    # command. A signal that is ignored, as under nohup, stays ignored.
+    # Python's handler for Ctrl-C only sets a flag that the interpreter reads. The interpreter does
+    # not run during the command, so Ctrl-C would have no effect. An ignored SIGINT stays ignored.
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     sys.stdout.flush()

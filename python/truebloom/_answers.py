@@ -20,7 +20,7 @@ def pandas_of(answers: Any, keys: Any) -> Any:
 
 
 def pyarrow_of(answers: Any) -> Any:
-    """A pyarrow column if pyarrow is installed, because DuckDB has no column type of its own."""
+    """Converts the answers to a pyarrow column if pyarrow is installed. DuckDB has no column type of its own, so it also gets a pyarrow column."""
     try:
         import pyarrow
     except ImportError:
@@ -35,7 +35,11 @@ def polars_of(answers: Any, keys: Any) -> Any:
 
 
 def give_back(answers: Any, keys: Any) -> Any:
-    """The answers in a type of the library to which the type of the keys, or its nearest base class, belongs (geopandas counts as pandas)."""
+    """Converts the answers to a type of the library that the keys come from.
+
+    A subclass counts as its nearest base class from a known library: a geopandas series is treated as a pandas series. For Arrow columns of other libraries, the answers are
+    returned as they are. For other iterables, they are returned as a list.
+    """
     for kind in type(keys).__mro__:
         match kind.__module__.partition(".")[0]:
             case "numpy":

@@ -1,4 +1,4 @@
-"""The exceptions. All derive from `Error`, and each also from the corresponding built-in exception."""
+"""The exceptions. All derive from `Error`. Each also derives from the corresponding built-in exception."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ class Error(Exception):
 
 
 class PlanError(Error, ValueError):
-    """A number or a combination of numbers that no filter can have, such as an impossible rate.
+    """An invalid argument, or a combination of arguments that no filter can have.
 
-    If a single argument is wrong, `name`, `found` and `expected` describe it.
+    If a single argument is wrong, the attributes can describe it: `name` is the argument, `found` is its value, and `expected` says which values are allowed. Attributes that are
+    not known are None.
     """
 
     name: str | None = None
@@ -21,7 +22,10 @@ class PlanError(Error, ValueError):
 
 
 class MergeError(Error, ValueError):
-    """Two filters or sketches that cannot be merged: `field` is the first parameter in which they differ, `ours` and `theirs` are its two values."""
+    """Two filters or sketches that cannot be merged.
+
+    `field` is the first parameter in which they differ. `ours` and `theirs` are its values in the two filters. Both are None if the values are not reported: seeds are secret.
+    """
 
     field: str | None = None
     ours: object = None
@@ -29,13 +33,13 @@ class MergeError(Error, ValueError):
 
 
 class FormatError(Error, ValueError):
-    """Bytes that are not a filter of this kind, or that are damaged; `filename` is the file from which they came, if any."""
+    """Bytes that are damaged, or that are not a filter of the expected kind. `filename` is the file that contains them, or None."""
 
     filename: object = None
 
 
 class FileError(Error, OSError):
-    """A file that cannot be read or written. An existing file stays unchanged. `filename` and `errno` are as in every OSError."""
+    """A file that cannot be read or written. If a file cannot be replaced, it stays unchanged. `filename` and `errno` are as in every OSError."""
 
     def __str__(self) -> str:
         return str(self.args[0]) if self.args else ""
@@ -56,7 +60,7 @@ class MissingFileError(FileError, FileNotFoundError):
 
 
 class ForbiddenFileError(FileError, PermissionError):
-    """The file may not be read or written."""
+    """Reading or writing the file is not permitted."""
 
 
 class ExistingFileError(FileError, FileExistsError):
@@ -64,7 +68,7 @@ class ExistingFileError(FileError, FileExistsError):
 
 
 class KeyTypeError(Error, TypeError):
-    """An object that is not a key: keys are str, bytes-like objects, int, uuid.UUID and tuples of them."""
+    """An object that cannot be a key. Keys are str, bytes-like objects, int, uuid.UUID and tuples of them."""
 
 
 class KeyRangeError(Error, OverflowError):
@@ -72,14 +76,14 @@ class KeyRangeError(Error, OverflowError):
 
 
 class ReadOnlyError(Error, TypeError):
-    """A filter in a mapped file cannot be changed."""
+    """A filter that was opened with mmap=True cannot be changed."""
 
 
 class OutOfMemoryError(Error, MemoryError):
-    """Memory cannot be allocated; `bytes` is the number of bytes that are needed."""
+    """Memory cannot be allocated. `bytes` is the number of bytes that are needed."""
 
     bytes: int | None = None
 
 
 class CapacityWarning(UserWarning):
-    """A filter holds, or will hold, more keys than planned, so its rate is above the requested rate."""
+    """A filter holds more keys than it was planned for, so its rate can be above the requested rate."""

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from truebloom._truebloom import BloomFilter
 
-# The colours of the page itself, so that the table is readable on light and dark pages.
+# The table has the colours of the page, so it is readable on light and dark pages.
 STYLE = "border-collapse:collapse;color:inherit;font-size:90%"
 CELL = "padding:2px 12px 2px 0;text-align:left;border:none"
 BAR = "display:inline-block;width:120px;height:9px;border:1px solid currentColor;border-radius:2px;vertical-align:middle;opacity:.8"
 
-# To compute the rate of a blocked filter, its bits must be read. For larger filters, this would
-# take too long.
+# The size in bytes of the largest filter whose fill and rate are shown. To compute the rate of a
+# blocked filter, all its bits must be read. For larger filters, this would take too long.
 MOST_BYTES_READ = 1 << 28
 
 
 def size(count: int) -> str:
-    """Bytes, in the unit that people use."""
+    """Formats a size in bytes, in a suitable unit."""
     units = ("bytes", "KiB", "MiB", "GiB", "TiB")
     value, unit = float(count), 0
     while value >= 1024 and unit < len(units) - 1:
@@ -29,7 +29,7 @@ def size(count: int) -> str:
 
 
 def rate(value: float) -> str:
-    """A rate for people: as a percentage, as "1 in N", or both, whichever is readable."""
+    """Formats a rate as a percentage, as "1 in N", or as both: whichever is readable."""
     if value <= 0:
         return "0"
     percentage = f"{100 * value:.3g}%"
@@ -41,7 +41,7 @@ def rate(value: float) -> str:
 
 
 def filter_html(filter: BloomFilter) -> str:
-    """The table of a filter."""
+    """The HTML table that describes a filter."""
     rows = [("size", f"{filter.bits:,} bits ({size(filter.nbytes)}), {filter.probes} probes per key")]
     planned = f" of {filter.capacity:,} planned" if filter.capacity is not None else ""
     rows.append(("keys", f"{filter.offered:,} offered, at least {filter.surely_new:,} distinct{planned}"))

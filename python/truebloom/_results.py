@@ -8,10 +8,10 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """A false-positive rate with its bracket: `lower <= truth <= upper`, with `value` between them.
+    """A false-positive rate (`value`) with its bracket, a lower and an upper bound: `lower <= true rate <= upper`.
 
-    The natural logarithms stay finite even if the rate is too small for a float. `method` says how reliable the bracket is: "exact" (proven), "validated" (tested,
-    not proven), "bound" (proven, but wide), "simulation" (a confidence interval), or the name of an approximation.
+    `ln`, `ln_lower` and `ln_upper` are the natural logarithms, which stay finite even if the rate is too small for a float. `method` says how reliable the bracket is: "exact"
+    (proven), "validated" (tested, not proven), "bound" (proven, but wide), "simulation" (a confidence interval), or the name of an approximation.
     """
 
     value: float
@@ -31,7 +31,7 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class ItemsEstimate:
-    """How many distinct keys a filter holds: an estimate, and the ends of an interval. None means "not known"."""
+    """The number of distinct keys in a filter: an estimate (`value`), and an interval from `lower` to `upper`. None means "not known"."""
 
     value: float | None
     lower: int
@@ -41,12 +41,18 @@ class ItemsEstimate:
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """The result of `verify`.
+    """The result of `verify`. `holds` is the verdict: False if a check fails.
 
-    `holds` is the verdict: whether nothing contradicts the promise. `expected` is the proven mean rate over seeds for the keys that the filter may hold. `expected_verdict`
-    compares it with the requested rate: "met", "exceeded", "undetermined" or "nothing asked". `fill_tested` says whether the number of set bits could be tested, and
-    `fill_holds` whether it is as predicted. `own` is this filter's rate, computed from its bits. `measured` is the share of random keys that passed, `interval` its 99%
-    interval, and `p_value` the p-value of `own`.
+    `expected`: the mean rate over seeds, with proven bounds, for the largest number of distinct keys that may have been added.
+    `expected_verdict`: the result of comparing the expected rate with the requested rate: "met", "exceeded", "undetermined" (the number of distinct keys is only known within
+    bounds), or "nothing asked" (no rate was requested).
+    `fill_tested`: whether the number of set bits could be tested.
+    `fill_holds`: whether the number of set bits is as predicted; True if it could not be tested.
+    `overfull`: whether a test shows that the filter holds too many keys; this is wrong at most once in a million.
+    `own`: this filter's rate, computed from its bits.
+    `queries`, `hits`: how many random keys were queried, and how many of them passed.
+    `measured`, `interval`: the share of these keys that passed, and its 99% confidence interval.
+    `p_value`: the p-value of the test of `measured` against `own`.
     """
 
     holds: bool
@@ -65,7 +71,7 @@ class Verification:
 
 @dataclass(frozen=True, slots=True)
 class Textbook:
-    """The size that the textbook formulas give, and the real rate of that size."""
+    """The size that the textbook formulas give, and the true expected rate (`fpr`) of a filter of this size."""
 
     bits: int
     probes: int
@@ -75,7 +81,7 @@ class Textbook:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """A frequent key, with guaranteed lower and upper bounds on its count."""
+    """A key, with guaranteed lower and upper bounds on its count. `at_most` is None if no upper bound is known."""
 
     key: Any
     at_least: int
@@ -84,7 +90,10 @@ class Count:
 
 @dataclass(frozen=True, slots=True)
 class WrongDrops:
-    """How many new keys a recycling filter has wrongly reported as repeats: the expected number over seeds, and an upper bound with the requested confidence."""
+    """The number of new keys that a recycling filter has wrongly reported as repeats: an estimate (`expected`), and an upper bound with the requested confidence (`at_most`).
+
+    The mean of the estimate over seeds equals the mean of the true number.
+    """
 
     expected: float
     at_most: int
@@ -94,8 +103,9 @@ class WrongDrops:
 class Audited:
     """The result of an audit of a library.
 
-    `fpr` is the expected rate of the library's arithmetic on ideal hashes: exact if a formula applies, otherwise a simulation with its 99% interval. `kept` says whether this rate is at
-    most the requested rate (None: too close to tell). `share` is a lower bound on the share of filters that keep the requested rate (None if nothing is proven).
+    `fpr` is the expected rate of the library's arithmetic, applied to ideal hashes. It is exact if a formula is known; otherwise, it is simulated and has a 99% confidence interval.
+    `kept` says whether this rate is at most the requested rate; it is None if the two are too close to tell. `share` is a lower bound on the share of filters whose rate is at most
+    the requested rate; it is None if nothing is proven.
     """
 
     library: str
@@ -109,7 +119,7 @@ class Audited:
 
 
 def hitters_again(data: bytes, keys: str) -> Any:
-    """Rebuilds a list of frequent keys from its bytes, for pickle."""
+    """Rebuilds a HeavyHitters object from its bytes, for pickle."""
     from truebloom import HeavyHitters
 
     kinds: dict[str, Any] = {"str": str, "int": int, "bytes": bytes}

@@ -1,12 +1,12 @@
-"""Bloom filters on Dask: all workers build them and query them, and their files can be read everywhere.
+"""Bloom filters on Dask: all workers build and query them. The files of these filters can be read everywhere.
 
     import truebloom.dask as tbd
 
     seen = tbd.build(clicks["user_id"], fpr=0.01)                 # a BloomFilter in this process
     kept = orders[tbd.contains(seen, orders["user_id"])]          # lazy
-    joined = tbd.prefilter(orders, small, on="user_id")           # a bloom join
+    kept = tbd.prefilter(orders, small, on="user_id")             # rows that may be in a join
 
-The workers need this package and nothing else. Missing values are not inserted, and are never contained.
+The workers need this package and nothing else. Missing values are not inserted, and `contains` returns False for them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def _part(recipe: dict[str, Any], keys: Any) -> bytes:
 
 
 def _present(keys: Any) -> Any:
-    """A partition without its missing values. Integers that pandas stores as floats because of missing values become integers again."""
+    """Returns a partition without its missing values. Integers that pandas stores as floats because of missing values become integers again."""
     keys = keys.dropna()
     if isinstance(keys, pd.DataFrame):
         return zip(*(_present(keys[name]) for name in keys.columns), strict=True)
@@ -53,10 +53,10 @@ def _tree(parts: Iterable[Any], width: int = 8) -> Any:
 
 
 def build(keys: Any, items: float | None = None, fpr: Any = 0.01, **options: Any) -> BloomFilter:
-    """Builds the filter of the keys in a Dask series, or in a table, whose rows are then tuples.
+    """Builds a filter of the keys in a Dask series. In a Dask table, each row is one key: a tuple of its fields.
 
-    Without `items`, the distinct keys are first counted approximately (a pass over the data), and the filter is planned for 8% more. With `items`, a CapacityWarning reports when there are more.
-    `options` are those of BloomFilter. The bits are the same as if one process had built the filter with this seed.
+    Without `items`, the distinct keys are first counted approximately (a pass over the data), and the filter is planned for 8% more keys than this count. If there are more keys than planned, a
+    CapacityWarning is issued. `options` are passed to BloomFilter. The bits are the same as if one process had built the filter with this seed.
     """
     if items is None:
         items = _merge.planned_items(int(keys.nunique_approx().compute()))
@@ -74,19 +74,19 @@ def _asked(keys: Any, filter: BloomFilter) -> Any:
 
 
 def contains(filter: BloomFilter, keys: Any) -> Any:
-    """Whether keys are contained: a lazy series of booleans with the index of the keys, for `frame[...]`."""
+    """Reports for each key whether it is contained: a lazy series of booleans with the index of the keys, to select rows by `frame[...]`."""
     return keys.map_partitions(_asked, dask.delayed(filter), meta=(None, bool))
 
 
 def _kinds(frame: Any, names: list[str]) -> list[str]:
-    """The type as which each column is hashed; integers with missing values are floats in pandas."""
+    """The type as which each column is hashed. Floats count as integers, because pandas stores integers with missing values as floats."""
     return ["integers" if frame[name].dtype.kind in "iufb" else "text" for name in names]
 
 
 def prefilter(big: Any, small: Any, on: str | list[str], fpr: Any = 0.01, items: float | None = None, **options: Any) -> Any:
-    """Keeps the rows of `big` that may have a partner in `small` by the columns `on`; call it before the join itself (a Bloom join).
+    """Keeps the rows of `big` that may have a partner: a row of `small` with the same values in the columns `on`. Call this function before the join itself (a Bloom join).
 
-    No row with a partner is lost; of the other rows, a share of at most `fpr` stays.
+    No row with a partner is lost. Of the other rows, a share of at most `fpr` is expected to stay.
     """
     names = [on] if isinstance(on, str) else on
     _merge.same_types(_kinds(big, names), _kinds(small, names), names)

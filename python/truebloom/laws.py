@@ -1,7 +1,7 @@
 """Exact rates, the sizes that they require, and related numbers.
 
-Each function is a query of `truebloom eval`, and takes its fields by name. Sizes computed here are for the expected rate, whereas `plan` and `BloomFilter` also guarantee the rate of the one
-filter. Rates are returned as `Rate`, with a bracket and a word that says how reliable it is.
+Each function sends a query to `truebloom eval`; the fields of the query are the arguments, given by name. Sizes computed here keep the requested rate on average over seeds, whereas `plan` and
+`BloomFilter` also guarantee the rate of a single filter. Rates are returned as `Rate`: a value, its lower and upper bound, and a word that says how reliable the bounds are.
 
 >>> fpr(bits=9585, items=1000, probes=7).value
 0.01004856521902597
@@ -68,7 +68,10 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class OptimalProbes:
-    """The number of probes with the lowest rate: the smallest such number, and all of them (`ties`)."""
+    """The number of probes with the lowest expected rate. If several numbers are equally good, `probes` is the smallest of them, and `ties` lists all of them.
+
+    `capped`: whether `probes` is the largest number that is tried, although one more probe would give a lower rate.
+    """
 
     probes: int
     ties: list[int]
@@ -78,7 +81,7 @@ class OptimalProbes:
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """A size: one of `bits` and `items` was given, and the other is computed. `probes` and `fpr` are None if not even one item fits."""
+    """The size of a filter. One of `bits` and `items` was given; the other is computed. `probes` and `fpr` are None if not even one item fits."""
 
     bits: int
     items: int
@@ -98,7 +101,7 @@ class Efficiency:
 
 @dataclass(frozen=True, slots=True)
 class BitsEstimate:
-    """An estimate of a filter's number of bits, from its number of set bits. `note` says whether it is unbiased."""
+    """An estimate of a filter's number of bits, computed from its number of set bits. `note` says whether the estimate is unbiased."""
 
     value: float
     relative_error: float
@@ -107,7 +110,7 @@ class BitsEstimate:
 
 @dataclass(frozen=True, slots=True)
 class Hits:
-    """The distribution of the number of new keys that pass: its exact mean and variance, and proven upper and lower bounds on the requested quantiles."""
+    """The distribution of the number of false positives: its exact mean and variance, and proven upper bounds (`quantiles`) and lower bounds (`quantiles_lower`) on the requested quantiles."""
 
     mean: float
     variance: float
@@ -118,7 +121,7 @@ class Hits:
 
 @dataclass(frozen=True, slots=True)
 class Occupancy:
-    """The distribution of the number of set bits. If requested, `pmf` has the probability of each number, and `raw`, `factorial` and `binomial` have the moments from order 1 on."""
+    """The distribution of the number of set bits. If requested, `pmf` lists the probability of each number, and `raw`, `factorial` and `binomial` list the moments from order 1 on."""
 
     mean: float
     variance: float
@@ -130,7 +133,7 @@ class Occupancy:
 
 @dataclass(frozen=True, slots=True)
 class Cycle:
-    """The number of new items in a cycle, after which a recycling filter is emptied: mean, variance, the requested quantiles, and the smallest number."""
+    """The length of a cycle: the number of new items until a recycling filter is recycled. The fields are the mean, the variance, the requested quantiles, and the smallest possible length."""
 
     mean: float
     variance: float | None
@@ -140,7 +143,7 @@ class Cycle:
 
 @dataclass(frozen=True, slots=True)
 class Recycling:
-    """A recycling filter in the long run: its average rate over new items, its worst rate, and the items per cycle."""
+    """A recycling filter in the long run: its average rate over new items (`fpr`), its rate when it is fullest (`worst`), and the average number of new items per cycle."""
 
     fpr: Rate
     worst: Rate
@@ -150,7 +153,7 @@ class Recycling:
 
 @dataclass(frozen=True, slots=True)
 class RecyclingSize:
-    """The design of a recycling filter: it is emptied when more than `sigma` bits are set."""
+    """The design of a recycling filter. The filter is recycled when more than `sigma` bits are set."""
 
     bits: int
     probes: int
@@ -162,7 +165,7 @@ class RecyclingSize:
 
 @dataclass(frozen=True, slots=True)
 class NBounded:
-    """A filter that is emptied after a fixed number of items: its exact rate, and the rate by the paper's formula (`printed`)."""
+    """A filter that is emptied after a fixed number of items: its exact rate, and the rate by the formula of Dozier, Salamatian and Rubenstein (`printed`)."""
 
     fpr: Rate
     printed: float | None
@@ -170,7 +173,11 @@ class NBounded:
 
 @dataclass(frozen=True, slots=True)
 class Forgetting:
-    """The probability that a repeat is forgotten after a number of new items, and the smallest and largest numbers of new items over which an item is remembered."""
+    """How long a recycling filter remembers an item: the probability that the item is forgotten after a given number of new items, and two limits.
+
+    Every item is remembered while fewer than `remembered_at_least` new items have come after it. After `remembered_at_most` new items, every item is forgotten. `remembered_at_most`
+    is usually None, because a cycle can be arbitrarily long.
+    """
 
     probability: float
     remembered_at_least: int
@@ -179,7 +186,7 @@ class Forgetting:
 
 @dataclass(frozen=True, slots=True)
 class CountMinSize:
-    """The size of a Count-Min sketch, and a bound on the probability that it errs by more than epsilon."""
+    """The size of a Count-Min sketch. `bound` is an upper bound on the probability that an estimate is too high by more than epsilon times the sum of all counts."""
 
     width: int
     depth: int
@@ -193,7 +200,7 @@ T = TypeVar("T")
 
 
 def eval(query: dict[str, Any]) -> dict[str, Any]:
-    """The unchanged answer of the command `truebloom eval` to one query, for queries and fields that the functions here lack.
+    """Sends a query to the command `truebloom eval`, and returns the unchanged answer. Use this function for queries and fields that the other functions of this module do not support.
 
     >>> eval({"fn": "crossover", "probes": 1})
     {'items_per_bit': 0.48121182505960347}
@@ -225,7 +232,7 @@ def _probability(value: Probability) -> float:
 
 
 def _number(value: Any) -> float:
-    """Converts null, which stands for an infinite logarithm in answers."""
+    """Converts a number of an answer. Null stands for a logarithm of minus infinity."""
     return float("-inf") if value is None else float(value)
 
 
@@ -281,25 +288,25 @@ def fpr_at_fill(*, bits: Number, probes: int, ones: Number | Sequence[int], vari
 
 
 def approximation(name: Literal["severance-lohman", "knuth", "grandi", "bloom", "lower"], *, bits: Number, items: Number, probes: int) -> float:
-    """The value of a formula from the literature."""
+    """The rate that a formula from the literature gives."""
     value: float = _ask("approximation", name=name, bits=bits, items=items, probes=probes)["value"]
     return value
 
 
 def optimal_probes(*, bits: Number, items: Number, variant: Variant = "standard") -> OptimalProbes:
-    """The number of probes with the lowest rate."""
+    """The number of probes with the lowest expected rate."""
     answer = _ask("optimal_probes", variant=variant, bits=bits, items=items)
     return _typed(OptimalProbes, answer, fpr=_rate(answer, "fpr"))
 
 
 def max_items(*, bits: Number, fpr: Probability, variant: Variant = "standard") -> Size:
-    """The largest number of items that these bits hold at an expected rate."""
+    """The largest number of items for which a filter with these bits has an expected rate of at most `fpr`."""
     answer = _ask("max_items", variant=variant, bits=bits, fpr=_probability(fpr))
     return _typed(Size, answer, bits=int(bits), fpr=None if answer["fpr"] is None else _rate(answer, "fpr"))
 
 
 def min_bits(*, items: Number, fpr: Probability, variant: Variant = "standard") -> Size:
-    """The smallest number of bits for an expected rate: one bit less is not enough."""
+    """The smallest number of bits for which the expected rate is at most `fpr`: one bit less is not enough."""
     answer = _ask("min_bits", variant=variant, items=items, fpr=_probability(fpr))
     return _typed(Size, answer, items=int(items), fpr=_rate(answer, "fpr"))
 
@@ -311,12 +318,12 @@ def efficiency(*, bits: Number, items: Number, probes: int, variant: Variant = "
 
 
 def peak_efficiency(*, bits: Number, probes: int, variant: Variant = "standard") -> Efficiency:
-    """The number of items with the highest efficiency."""
+    """The number of items with the highest efficiency, for these bits and probes."""
     return _typed(Efficiency, _ask("peak_efficiency", variant=variant, bits=bits, probes=probes), probes=probes)
 
 
 def max_efficiency(*, bits: Number, variant: Variant = "standard") -> Efficiency:
-    """The items and probes with the highest efficiency."""
+    """The numbers of items and probes with the highest efficiency, for these bits."""
     return _typed(Efficiency, _ask("max_efficiency", variant=variant, bits=bits))
 
 
@@ -329,9 +336,10 @@ def certificate(
     hash_bits: int | None = None,
     confidence: float | None = None,
 ) -> dict[str, Any]:
-    """A certificate, with which a plan can be checked without this library; docs/CERTIFICATE.md explains how, and names a checker in plain Python.
+    """A certificate of a plan. With the certificate, the plan can be checked without this library; docs/CERTIFICATE.md explains how, and names a checker in plain Python.
 
-    The certificate is for the smallest filter with this average rate, unless bits are given; with `confidence`, it is for the rate of one filter.
+    Without `bits`, the certificate is for the smallest filter that keeps the rate. Without `confidence`, the filter keeps the rate on average over seeds; with `confidence`, a single
+    filter keeps the rate with this probability.
 
     >>> certificate(items=1000, fpr=0.01)["claim"]["bits"]
     9595
@@ -341,25 +349,25 @@ def certificate(
 
 
 def crossover(probes: int) -> float:
-    """The number of items per bit at which this number of probes and one more probe have the same rate, by Knuth's approximation."""
+    """The number of items per bit at which `probes` probes and `probes + 1` probes give the same rate, by Knuth's approximation."""
     value: float = _ask("crossover", probes=probes)["items_per_bit"]
     return value
 
 
 def estimate_items(*, bits: Number, probes: int, ones: Number, confidence: float = 0.99, variant: Variant = "standard") -> ItemsEstimate:
-    """An estimate of the number of distinct items from the number of set bits, with an interval."""
+    """An estimate of the number of distinct items, and an interval, computed from the number of set bits."""
     return _typed(ItemsEstimate, _ask("estimate_items", variant=variant, bits=bits, probes=probes, ones=ones, confidence=confidence))
 
 
 def estimate_bits(*, items: Number, probes: int, ones: Number, variant: Variant = "standard") -> BitsEstimate:
-    """An estimate of a filter's number of bits from its number of set bits."""
+    """An estimate of a filter's number of bits, computed from its number of set bits."""
     return _typed(BitsEstimate, _ask("estimate_bits", variant=variant, items=items, probes=probes, ones=ones))
 
 
 def false_positives(
     *, bits: Number, items: Number, probes: int, queries: Number, quantiles: Sequence[float] = (), variant: Variant = "standard"
 ) -> Hits:
-    """The distribution, over filters and keys, of how many of `queries` new keys pass."""
+    """The distribution of the number of false positives among `queries` new keys, over random filters and keys."""
     given = dict(variant=variant, bits=bits, items=items, probes=probes, queries=queries)
     return _typed(Hits, _ask("false_positives", **given, quantiles=list(quantiles)))
 
@@ -380,17 +388,19 @@ def occupancy(
     pmf: bool = False,
     moments: int | None = None,
 ) -> Occupancy:
-    """The distribution of the number of set bits, for items with a number of probes, or for committees (sets of distinct bits) of given sizes."""
+    """The distribution of the number of set bits. The bits are set by items with a number of probes, or by committees (sets of distinct bits) of given sizes."""
     given = dict(bits=bits, items=items, probes=probes, committees=committees, departments=departments)
     return _typed(Occupancy, _ask("occupancy", law=law, **given, pmf=pmf, moments=moments))
 
 
 class Mode(TypedDict, total=False):
-    """The kind of a recycling filter; each function below takes these arguments by name.
+    """The kind of a recycling filter. The functions for recycling filters take these arguments by name.
 
-    `phases`: 1 (the default; the filter is emptied when full) or 2 (the previous phase is still queried). `colliding`: whether the probes of one item may coincide (True by default).
-    `retaining`: whether the item that fills the filter is kept (False by default). `trigger`: whether that item is "included" in the new phase or "excluded". `shared_hash`: whether both
-    phases have the same seed (True by default).
+    `phases`: 1 (the default; the filter is emptied when full) or 2 (the previous phase is still queried).
+    `colliding`: whether several probes of an item may hit the same bit (True by default).
+    `retaining`: whether the item that fills the filter is inserted into the emptied filter (False by default; True is possible only with one phase).
+    `trigger`: with two phases, whether the item that fills a phase stays in this phase ("included", the default) or is forgotten immediately ("excluded").
+    `shared_hash`: whether all phases have the same seed (True by default).
     """
 
     phases: Literal[1, 2]
@@ -402,14 +412,14 @@ class Mode(TypedDict, total=False):
 
 def _mode(given: Mode) -> dict[str, Any]:
     if unknown := given.keys() - Mode.__annotations__.keys():
-        raise TypeError(f"{min(unknown)} is not an argument; a mode has {', '.join(Mode.__annotations__)}")
+        raise TypeError(f"{min(unknown)} is not an argument; the mode of a recycling filter has {', '.join(Mode.__annotations__)}")
     return {"phases": 1, "colliding": True, "retaining": False, "trigger": None, "shared_hash": True, **given}
 
 
 def recycling(
     *, bits: Number, probes: int, sigma: Number, cycle: bool = False, quantiles: Sequence[float] = (), **mode: Unpack[Mode]
 ) -> Recycling:
-    """The rates and the cycle, in the long run, of a filter that is emptied when more than `sigma` bits are set; `bits` is the size of each phase."""
+    """The long-run rates of a filter that is recycled when more than `sigma` bits are set. With cycle=True, the result includes the length of a cycle. `bits` is the size of each phase."""
     more: dict[str, Any] = {"cycle": True, "quantiles": list(quantiles)} if cycle else {}
     answer = _ask("recycling", **_mode(mode), bits=bits, probes=probes, sigma=sigma, **more)
     rates = {"fpr": _rate(answer, "fpr"), "worst": _rate(answer, "worst", "worst_")}
@@ -421,27 +431,31 @@ def _recycling_size(answer: dict[str, Any]) -> RecyclingSize:
 
 
 def recycling_capacity(*, bits: Number, fpr: Probability, **mode: Unpack[Mode]) -> RecyclingSize:
-    """The design with the most items per cycle at an average rate, for this total number of bits."""
+    """The design with the most items per cycle, among the designs with this total number of bits and an average rate of at most `fpr`."""
     return _recycling_size(_ask("recycling_capacity", **_mode(mode), bits=bits, fpr=_probability(fpr)))
 
 
 def recycling_min_bits(*, items_per_cycle: Number, fpr: Probability, **mode: Unpack[Mode]) -> RecyclingSize:
-    """The design with the fewest bits in total for this number of items per cycle at an average rate."""
+    """The design with the fewest bits in total, among the designs with this number of items per cycle and an average rate of at most `fpr`."""
     return _recycling_size(_ask("recycling_min_bits", **_mode(mode), items_per_cycle=items_per_cycle, fpr=_probability(fpr)))
 
 
 def n_bounded(*, bits: Number, probes: int, items: Number, kind: Literal["worst", "oracle", "real"]) -> NBounded:
-    """The rate of a filter that is emptied after this number of items."""
+    """The rate of a filter that is emptied after this number of items.
+
+    `kind`: "worst" is the rate just before the filter is emptied. "oracle" and "real" are average rates: with "oracle", all new items count towards the number; with "real", only the
+    items that set a bit count.
+    """
     answer = _ask("n_bounded", bits=bits, probes=probes, items=items, kind=kind)
     return _typed(NBounded, answer, fpr=_rate(answer, "fpr"))
 
 
 def forgetting(*, bits: Number, probes: int, sigma: Number, gap: Number, **mode: Unpack[Mode]) -> Forgetting:
-    """The probability that a repeat is forgotten after `gap` new items."""
+    """The probability that an item is no longer remembered after `gap` more new items, and the limits within which it is remembered."""
     return _typed(Forgetting, _ask("forgetting", **_mode(mode), bits=bits, probes=probes, sigma=sigma, gap=gap))
 
 
 def count_min(*, epsilon: Probability, delta: Probability, two_hash: bool = False, family: Literal["ideal", "pairwise"] = "ideal") -> CountMinSize:
-    """The size of a sketch whose error is at most epsilon times the sum of all counts with probability at least 1 - delta."""
+    """The size of a Count-Min sketch. With probability at least 1 - delta, an estimate of this sketch is too high by at most epsilon times the sum of all counts."""
     given = dict(epsilon=_probability(epsilon), delta=_probability(delta))
     return _typed(CountMinSize, _ask("count_min", **given, two_hash=two_hash, family=family))

@@ -1,10 +1,10 @@
-"""Filters that consist of many parts, each in its own file and for its own range of hashes: for filters that are too large for a single machine.
+"""Filters that consist of many parts, for filters that are too large for a single machine. Each part has its own file and its own range of hashes.
 
 A hash with a separate seed assigns each key to one part. Each part is an ordinary filter with its own seed, which can be built, copied, opened and queried anywhere. A key that was never
 added is assigned to each part with the same probability, so the rate of the whole filter is exactly the mean of the parts' rates.
 
-The number of keys in a part is binomially distributed. A part is planned for a number of keys that is exceeded with a probability of at most fpr / 10^6 (by Bernstein's inequality), and for
-a rate that is lower by a millionth. So the expected rate of the whole filter is at most the requested rate.
+The number of keys in a part is binomially distributed. A part is planned for a number of keys that is exceeded with a probability of at most fpr / 10^6 (by Bernstein's inequality). The
+rate for which it is planned is lower than the requested rate by a millionth. So the expected rate of the whole filter is at most the requested rate.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SLACK = 1e-6
 
 @dataclass(frozen=True)
 class PartedFilter:
-    """The parts in a folder. `begin` describes new parts, `open` finds existing ones, and `truebloom.spark.build_parts` builds them."""
+    """A filter whose parts are in a folder. `truebloom.spark.build_parts` builds such a filter, and `open` opens it. To build the parts yourself, start with `begin` and end with `finish`."""
 
     folder: str
     items: int
@@ -41,23 +41,23 @@ class PartedFilter:
 
     @staticmethod
     def begin(folder: str | os.PathLike[str], items: float, fpr: Any, *, parts: int, seed: int | str | None = None, **options: Any) -> PartedFilter:
-        """Describes new parts in an empty folder, and makes the folder if necessary. Call `finish` when all parts are built."""
+        """Writes the description of a new filter into an empty folder, and makes the folder if necessary. Call `finish` when all parts are built."""
         if not 1 <= parts <= 2**20:
             raise PlanError(f"parts is {parts}, but must be from 1 to 2^20")
-        # Arguments that a single filter refuses are refused here with the same message.
+        # This raises the same errors as for a single filter.
         asked = plan(items, fpr, mean=True)
         number = BloomFilter(1, 0.5, seed=seed).seed
         rate = asked.asked_fpr or 0.0
         begun = PartedFilter(os.fspath(folder), asked.items, rate, parts, part_items(asked.items, rate, parts), f"{number:032x}", options)
         Path(folder).mkdir(parents=True, exist_ok=True)
         if any(Path(folder).glob("part-*.tbl")) or (Path(folder) / DESCRIPTION).exists():
-            raise ExistingFileError(f"{folder} has parts of a filter already; choose an empty folder, or remove them")
+            raise ExistingFileError(f"{folder} already contains parts of a filter; choose an empty folder, or remove the parts")
         begun._describe(complete=False)
         return begun
 
     @staticmethod
     def open(folder: str | os.PathLike[str]) -> PartedFilter:
-        """The parts that were built in this folder."""
+        """Opens the filter whose parts were built in this folder."""
         try:
             found = json.loads((Path(folder) / DESCRIPTION).read_text())
             complete = found.pop("complete")
@@ -69,11 +69,11 @@ class PartedFilter:
             raise FormatError(f"the parts in {folder} were not all built; build them again")
         missing = [part for part in filter.built if not os.path.exists(filter.path(part))]
         if missing:
-            raise FormatError(f"{len(missing)} of {len(filter.built)} parts are missing in {folder}, {filter.path(missing[0])} first; build them again")
+            raise FormatError(f"parts are missing in {folder}: {len(missing)} of {len(filter.built)}, the first is {filter.path(missing[0])}; build the parts again")
         return filter
 
     def finish(self, built: Iterable[int]) -> PartedFilter:
-        """Records that all parts are built, and which of them have keys and so a file. Returns the filter that `open` would find."""
+        """Records that all parts are built. `built` lists the parts that have keys; only these parts have a file. Returns the filter, as `open` would."""
         finished = replace(self, built=tuple(sorted(set(built))))
         finished._describe(complete=True)
         return finished
@@ -90,20 +90,20 @@ class PartedFilter:
         return os.path.join(self.folder, f"part-{part:07}.tbl")
 
     def empty_part(self, part: int) -> BloomFilter:
-        """A part without keys, with the size of all parts and its own seed."""
+        """A new filter for this part, without keys. All parts have the same size, but each part has its own seed."""
         return BloomFilter(self.part_items, self.asked_fpr * (1 - SLACK), seed=self._seed(part), **self.options)
 
     def _seed(self, part: int) -> int:
         return (int(self.seed, 16) + part + 1) % 2**128
 
     def part_of_many(self, keys: Any) -> Any:
-        """The number of each key's part, as a numpy array; 0 for nulls."""
+        """The number of each key's part, as a numpy array. The number is 0 for nulls."""
         import numpy
 
         return numpy.frombuffer(route(keys, int(self.seed, 16), self.parts, bool(self.options.get("untrusted"))), dtype=numpy.int32)
 
     def part(self, number: int) -> BloomFilter | None:
-        """A part, mapped from its file; None if the part has no keys."""
+        """The filter of this part, mapped from its file; None if the part has no keys."""
         if number not in self.built:
             return None
         part = BloomFilter.open(self.path(number), mmap=True)
@@ -120,7 +120,7 @@ class PartedFilter:
         return self.contains_routed(keys, self.part_of_many(keys), {})
 
     def contains_routed(self, keys: Any, part_of: Any, opened: dict[int, BloomFilter | None]) -> Any:
-        """Like `contains_many`, for keys whose parts are known. `opened` keeps opened parts for the next call."""
+        """Like `contains_many`, for keys whose part numbers (`part_of`) are known. Parts that this call opens are added to `opened`, so later calls with the same dict do not open them again."""
         import numpy
         import pyarrow
 
@@ -141,10 +141,11 @@ class PartedFilter:
         return part is not None and key in part
 
     def fpr(self) -> Rate:
-        """The present rate of the whole filter: the mean of the parts' rates, with its bracket. Reads all parts, one after the other."""
+        """The current rate of the whole filter, with its bracket: the mean of the parts' rates. Reads all parts, one after the other."""
         found = [part.fpr() for part in (self.part(number) for number in range(self.parts)) if part is not None]
         lower, value, upper = (math.fsum(getattr(rate, end) for rate in found) / self.parts for end in ("lower", "value", "upper"))
-        # The mean is rounded once, and so is the sum.
+        # The sum and the quotient are each rounded once, so each bound is moved outward by two
+        # floats.
         lower, upper = math.nextafter(math.nextafter(lower, 0), 0), math.nextafter(math.nextafter(upper, 1), 1)
         method = "exact" if all(rate.method == "exact" for rate in found) else "bound"
         return Rate(value, lower, upper, _ln(value), _ln(lower), _ln(upper), method)
@@ -155,7 +156,7 @@ def _ln(value: float) -> float:
 
 
 def part_items(items: int, fpr: float, parts: int) -> int:
-    """The number of keys for which a part is planned; it gets more with a probability of at most fpr / 10^6.
+    """The number of keys for which each part is planned. A part gets more keys with a probability of at most fpr / 10^6.
 
     Bernstein's inequality: a binomial variable with mean mu exceeds mu + t with a probability of at most exp(-t^2 / (2 (mu + t / 3))).
     """

@@ -1,18 +1,19 @@
-"""Bloom filters on Spark: all executors build them and query them, and their files can be read everywhere.
+"""Bloom filters on Spark: all executors build and query them. The files of these filters can be read everywhere.
 
     import truebloom.spark as tbs
 
     seen = tbs.build(clicks, "user_id", fpr=0.01)                 # a BloomFilter, on the driver
     kept = orders.filter(tbs.contains(seen, "user_id"))           # a Column
     tbs.register(spark, "seen", seen); spark.sql("select * from orders where seen(user_id)")
-    joined = tbs.prefilter(orders, small, on="user_id").frame     # a Bloom join
+    kept = tbs.prefilter(orders, small, on="user_id").frame       # rows that may be in a join
 
-The executors need this package and nothing else. A filter is sent to the driver, and from there once to every executor. The filters of the partitions are merged in a tree; the driver merges the
-last ones, about as many as the square root of the number of partitions (13 for 200 partitions, 31 for 1,000, 44 for 2,000). `spark.driver.maxResultSize` (1 GiB by default) must be large enough
-for them; a greater `depth` reduces their number. No filter of 2 GiB or more is sent; `build_parts` builds such filters in parts, which are never merged. Spark Connect is not supported, because
-it has no broadcasts.
+The executors need this package and nothing else. When a filter is built, each partition makes a filter of its keys, and these filters are merged in a tree. The driver merges the last level of
+the tree, which has about as many filters as the square root of the number of partitions (13 for 200 partitions, 31 for 1,000, 44 for 2,000). `spark.driver.maxResultSize` (1 GiB by default)
+must be large enough for the filters of this level; a greater `depth` reduces their number. To query a filter, the driver sends it once to every executor.
 
-Nulls are as in SQL: they are not inserted, and the answer to null is null, which `filter` drops.
+No filter of 2 GiB or more is sent; `build_parts` builds such filters in parts, which are never merged. Spark Connect is not supported, because it has no broadcasts.
+
+Nulls are as in SQL: they are not inserted, and the answer for a null key is null. Therefore, `filter` drops rows with a null key.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ def _classic(thing: Any) -> None:
 
 
 def _column(df: DataFrame, column: str | Column) -> DataFrame:
-    """The column with the keys. Several columns can be combined: F.struct("a", "b") is the key ("a", "b")."""
+    """Selects the column with the keys. Several columns can be combined: F.struct("a", "b") is the key ("a", "b")."""
     _classic(df)
     return df.select((F.col(column) if isinstance(column, str) else column).alias("key"))
 
@@ -61,12 +62,13 @@ def build(
     depth: int = 2,
     **options: Any,
 ) -> BloomFilter:
-    """Builds the filter of the keys in a column of strings, binary, integers, booleans, or structs of them.
+    """Builds a filter of the keys in a column of strings, binary, integers, booleans, or structs of them.
 
-    Without `items`, the distinct keys are first counted approximately (a pass over the column), and the filter is planned for 8% more: room for four standard errors of the count.
-    With `items`, a CapacityWarning reports when there are more. `options` are those of BloomFilter: layout, scheme, confidence, mean, seed, untrusted.
+    Without `items`, the distinct keys are first counted approximately (a pass over the column). The filter is planned for 8% more keys than this count: a margin of four standard
+    errors. If there are more keys than planned, a CapacityWarning is issued. `options` are passed to BloomFilter: layout, scheme, confidence, mean, seed, untrusted.
 
-    The bits are the same as if one process had built the filter with this seed. The filter counts as merged, so its counts are bounds. Parts are merged in a tree of depth `depth`.
+    The bits are the same as if one process had built the filter with this seed. The filter is a merged filter, so its counts of keys are bounds. `depth` is the depth of the tree in
+    which the filters of the partitions are merged.
     """
     keys = _column(df, column)
     if items is None:
@@ -89,14 +91,14 @@ def build(
 
 
 def _asking(spark: SparkSession, filter: BloomFilter) -> Any:
-    """A function over Arrow columns that queries a filter, which is broadcast, and unpickled once in each process."""
+    """Returns a function over Arrow columns that queries the filter. The filter is broadcast, and unpickled once in each process."""
     _classic(spark)
     broadcast = spark.sparkContext.broadcast(filter)
 
     def ask(keys: Any) -> Any:
         return broadcast.value.contains_many(keys)
 
-    # Spark wants the types themselves, not their names.
+    # Spark needs the types. With postponed annotations, a signature would contain only their names.
     ask.__annotations__ = {"keys": pa.Array, "return": pa.Array}
     return F.arrow_udf(ask, BooleanType())
 
@@ -111,7 +113,10 @@ def _session() -> SparkSession:
 
 
 def contains(filter: BloomFilter, column: str | Column) -> Column:
-    """A Column, for `filter` and `withColumn`, that says whether the keys of a column are in the filter: always True for these keys, and True for other keys at the filter's rate."""
+    """Returns a Column, for use in `filter` and `withColumn`, that says for each key of a column whether it is in the filter.
+
+    The answer is always True for a key that was added. For any other key, it is True with a probability equal to the filter's rate.
+    """
     ask = _asking(_session(), filter)
     return ask(F.col(column) if isinstance(column, str) else column)
 
@@ -124,9 +129,9 @@ def register(spark: SparkSession, name: str, filter: BloomFilter) -> None:
 
 @dataclass(frozen=True)
 class Prefiltered:
-    """The result of `prefilter`: `frame` has the rows of the big table that may have a partner in the small one.
+    """The result of `prefilter`: `frame` has the rows of the big table that may have a partner in the small table.
 
-    `expected_fpr` is the expected share, computed from the filter's own bits, of the rows without a partner that stay. `report()` counts the rows (a pass over the big table).
+    `expected_fpr` is the expected share of the rows without a partner that stay, computed from the filter's bits. `report()` counts the rows (a pass over the big table).
     """
 
     frame: DataFrame
@@ -136,7 +141,10 @@ class Prefiltered:
     _flag: Column
 
     def report(self) -> dict[str, float]:
-        """The numbers of all rows, of dropped and of kept rows, and the expected number of kept rows without a partner, from kept = partners + fpr * (rows - partners)."""
+        """Counts all rows, the dropped rows and the kept rows, and estimates how many of the kept rows have no partner (`expected_by_error`).
+
+        The estimate solves kept = partners + fpr * (rows - partners) for the number of rows with a partner.
+        """
         counted = self._big.agg(F.count("*"), F.count_if(self._flag)).first()
         rows, kept = int(counted[0]), int(counted[1])
         partners = (kept - self.expected_fpr * rows) / (1 - self.expected_fpr) if self.expected_fpr < 1 else 0.0
@@ -145,9 +153,9 @@ class Prefiltered:
 
 
 def prefilter(big: DataFrame, small: DataFrame, on: str | list[str], fpr: Any = 0.01, items: float | None = None, **options: Any) -> Prefiltered:
-    """Keeps the rows of `big` that may have a partner in `small` by the columns `on`; call it before the join itself (a Bloom join).
+    """Keeps the rows of `big` that may have a partner: a row of `small` with the same values in the columns `on`. Call this function before the join itself (a Bloom join).
 
-    No row with a partner is lost; of the other rows, a share of at most `fpr` stays. Then join `result.frame` with `small` as usual.
+    No row with a partner is lost. Of the other rows, a share of at most `fpr` is expected to stay. Then join `result.frame` with `small` as usual.
     """
     names = [on] if isinstance(on, str) else on
     _merge.same_types(_kinds(big, names), _kinds(small, names), names)
@@ -171,10 +179,10 @@ def _none_null(names: list[str]) -> Column:
 
 
 def build_parts(df: DataFrame, column: str | Column, items: float, fpr: Any, folder: str, *, parts: int, **options: Any) -> PartedFilter:
-    """Builds a filter in many parts, each for a range of hashes, in a folder that all executors can access: for filters that are too large for a single machine.
+    """Builds a filter that is too large for a single machine. The filter has many parts, in a folder that all executors can access.
 
-    Every key belongs to the part in whose range its hash lies. Each executor builds and saves the parts whose keys are shuffled to it; the driver gets only their numbers. The rate of the whole
-    filter is the mean of the parts' rates (`PartedFilter.fpr`), and is proven like the rate of one filter.
+    Each part has a range of hashes, and every key belongs to the part whose range contains its hash. Each executor builds and saves the parts whose keys are shuffled to it; the driver gets
+    only the numbers of these parts. The rate of the whole filter is the mean of the parts' rates (`PartedFilter.fpr`), and is proven like the rate of a single filter.
     """
     plan = PartedFilter.begin(folder, items, fpr, parts=parts, **options)
 
@@ -197,14 +205,14 @@ def build_parts(df: DataFrame, column: str | Column, items: float, fpr: Any, fol
             found.save(plan.path(number))
             yield pa.RecordBatch.from_pydict({"part": pa.array([number], pa.int32())})
 
-    # Partitioned by its number, each part goes to its own task, which holds no other filter. (A
-    # plain repartition hashes the numbers, so some tasks would have several parts, others none.)
+    # repartitionById sends each part to its own task, which holds no other filter. (A plain
+    # repartition hashes the numbers, so some tasks would get several parts, and others none.)
     rows = keys.mapInArrow(routed, schema).repartitionById(parts, "part").mapInArrow(built, "part int").collect()
     return plan.finish(row.part for row in rows)
 
 
 def _by_part(batch: pa.RecordBatch) -> Iterator[tuple[int, pa.Array]]:
-    """The keys of each part."""
+    """Yields the number and the keys of each part in the batch."""
     import pyarrow.compute as pc
 
     order = pc.sort_indices(batch.column(0))
@@ -217,14 +225,14 @@ def _by_part(batch: pa.RecordBatch) -> Iterator[tuple[int, pa.Array]]:
 
 
 def contains_parts(filter: PartedFilter, df: DataFrame, column: str) -> DataFrame:
-    """The table with an additional column `contained`. Rows are shuffled to the tasks of their parts, and each task opens the file of its part once.
+    """Returns the table with an additional column `contained`. Rows are shuffled to the tasks of their parts, and each task opens the file of its part once.
 
-    As after any shuffle, the order of the rows changes.
+    The shuffle changes the order of the rows.
     """
     _classic(df)
     number = f"_part_{uuid.uuid4().hex[:8]}"
     route = F.arrow_udf(_routing(filter), "int")
-    # A copy: adding a field would change the schema of the caller.
+    # A new schema, because `df.schema.add` would change the schema of the caller.
     schema = StructType([*df.schema.fields, StructField("contained", BooleanType())])
 
     def asked(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
