@@ -1,4 +1,4 @@
-//! Answers to many keys, for Python.
+//! The answers for many keys, as a Python object.
 
 use crate::arrow::export;
 use crate::batch::Outcome;
@@ -6,11 +6,12 @@ use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyCapsule, PyList};
 
-/// The answers to many keys, in order: a sequence of booleans, and an Arrow column of them.
+/// The answers for many keys, in the order of the keys. The object is a sequence of booleans, and
+/// also an Arrow column.
 ///
-/// `contains_many` and `add_many` return this type if this package has no conversion for columns of
-/// the library that the keys come from. Every library with the Arrow C interface accepts this type,
-/// and `list(answers)` makes a list. For null rows the answer is None.
+/// `contains_many` and `add_many` return this type for Arrow columns of a library that this package
+/// does not know. Every library with the Arrow C interface accepts this type, and `list(answers)`
+/// makes a list. For a null key, the answer is None.
 #[pyclass(frozen, module = "truebloom")]
 pub(crate) struct Answers {
     outcome: Outcome,
@@ -51,7 +52,7 @@ impl Answers {
         Ok(self.tolist(py)?.try_iter()?.into_any())
     }
 
-    /// The number of answers that are true.
+    /// The number of answers that are True.
     fn count(&self) -> u64 {
         self.outcome.ones
     }
@@ -61,7 +62,7 @@ impl Answers {
         PyList::new(py, (0..self.outcome.len).map(|row| self.get(row)))
     }
 
-    /// The answers as one byte each, 0 or 1; nulls are 0.
+    /// The answers as bytes: 1 for True, and 0 for False and for nulls.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyByteArray>> {
         PyByteArray::new_with(py, self.outcome.len, |bytes| {
             for (word, bytes) in self.outcome.words.iter().zip(bytes.chunks_mut(64)) {
@@ -73,14 +74,15 @@ impl Answers {
         })
     }
 
-    /// The Arrow C interface: the answers as a column of booleans.
+    /// Exports the answers through the Arrow C interface, as a column of booleans.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_array__<'py>(
         &self,
         py: Python<'py>,
         requested_schema: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
-        // Booleans are all there is; the interface lets a producer ignore the wish.
+        // The column always has the type boolean. The interface allows a producer to ignore the
+        // requested type.
         let _ = requested_schema;
         let Outcome { words, valid, len, nulls, .. } = &self.outcome;
         export(py, words.clone(), valid.clone(), *len, *nulls)

@@ -1,4 +1,4 @@
-//! The rates that other libraries give.
+//! The rates of the filters of other libraries.
 
 use crate::errors::{Kind, math_error, raise};
 use crate::given::{rate as given_rate, whole};
@@ -7,14 +7,16 @@ use pyo3::prelude::*;
 use truebloom_audit::{PROFILES, Profile, Size, simulate};
 use truebloom_math::{Error, Fpr, Method, Rate};
 
-/// The real rates of other libraries for this many items at this requested rate. The rates are
-/// computed from the libraries' arithmetic, by a formula or by a simulation.
+/// Computes the true false-positive rates of the filters that other libraries make for this many
+/// items and this requested rate. The rates follow from the libraries' arithmetic, by a formula or
+/// by a simulation.
 ///
 /// >>> [(row.library, row.kept) for row in audit(1000, 0.01, ["rbloom", "truebloom"])]
 /// [('rbloom', False), ('truebloom', True)]
 ///
-/// Give the names of libraries to audit only those. `queries` is the number for each simulation; a
-/// hundred million take some seconds.
+/// `libraries` lists the names of the libraries to audit; by default, all known libraries are
+/// audited. `queries` is the number of queries in each simulation. A hundred million queries take
+/// some seconds.
 #[pyfunction]
 #[pyo3(signature = (items, fpr, libraries=None, *, queries=1_000_000, seed=1))]
 pub(crate) fn audit<'py>(
@@ -60,7 +62,7 @@ impl Finding {
             Some(fpr) => fpr,
             None => {
                 let found = simulate(profile, size, items, queries, seed)?;
-                // Equal hashes alone give at least this.
+                // Because of equal hashes alone, the rate is at least this high.
                 let floor = profile.arithmetic.hash_floor(size, items);
                 let mut fpr = Fpr::ONE;
                 (fpr.value, fpr.lower, fpr.upper) = (found.rate.max(floor), found.lower.max(floor), found.upper.max(floor));

@@ -1,4 +1,4 @@
-//! Counts, and the most frequent keys.
+//! Sketches: counts of keys, and the most frequent keys.
 
 use crate::batch::{Refusal, Run, Share, Work, run};
 use crate::errors::{Kind, build_error, file_error, format_error, math_error, merge_error, raise};
@@ -14,7 +14,7 @@ use truebloom::count_min::{CountMin as Sketch, HeavyHitter, HeavyHitters as List
 type Counters = Sketch<u64>;
 type Hitters = List<u64>;
 
-/// Counts each of many keys once by calling `count`, and returns the number of keys.
+/// Calls `count` once for each of many keys, and returns the number of keys.
 fn count_all<T: Send + Sync>(shared: &Shared<T>, keys: &Bound<'_, PyAny>, count: impl Fn(&mut T, RawKey<'_>) + Sync) -> PyResult<u64> {
     let ask = |keys: Run<'_>| -> Result<truebloom::Answers, Refusal> {
         let mut held = shared.held_to_change();
@@ -26,8 +26,9 @@ fn count_all<T: Send + Sync>(shared: &Shared<T>, keys: &Bound<'_, PyAny>, count:
     Ok(run(keys, &Work { ask: &ask, share: Share::Nothing, hasher: None, threads: 1, keep: false })?.ones)
 }
 
-/// A Count-Min sketch: counts of any number of keys in fixed memory, never too low, and too high by
-/// at most epsilon times the sum of all counts, except with a probability of delta.
+/// A Count-Min sketch. It counts any number of keys in fixed memory. A count is never too low. With
+/// a probability of at least 1 - delta, it is too high by at most epsilon times the sum of all
+/// counts.
 ///
 /// >>> c = CountMin(0.001, 0.001, seed=1)
 /// >>> c.update(["a", "b", "a"])
@@ -70,8 +71,8 @@ impl CountMin {
         count_all(&self.held, keys, |sketch, key| sketch.add(&key, 1))
     }
 
-    /// An upper bound on how often the key occurred; None if the key's counters are saturated, so
-    /// that no bound is known.
+    /// An upper bound on the count of the key. None if the key's counters are saturated, because no
+    /// bound is known then.
     fn estimate(&self, key: &Bound<'_, PyAny>) -> PyResult<Option<u64>> {
         let owned = with_key(key, Owned::of)?;
         let estimate = self.held.look(key.py(), |sketch| sketch.estimate(&owned.key()));
@@ -96,13 +97,14 @@ impl CountMin {
         self.held.look(py, |sketch| sketch.shape().depth())
     }
 
-    /// Adds the counts of another sketch, of the same size and seed.
+    /// Adds the counts of another sketch. Raises MergeError unless both have the same size and
+    /// seed.
     fn merge(&self, py: Python<'_>, other: &CountMin) -> PyResult<()> {
         let merged = self.held.change_by(py, &other.held, || self.copied(py), |ours, theirs| ours.merge(theirs))?;
         merged.map_err(|error| merge_error(py, &error))
     }
 
-    /// Forgets all counts.
+    /// Sets all counts to 0.
     fn clear(&self, py: Python<'_>) {
         self.held.write(py, Counters::clear);
     }
@@ -112,7 +114,7 @@ impl CountMin {
         self.held.write(py, Counters::halve);
     }
 
-    /// A sketch with the same counts.
+    /// Returns a copy of the sketch.
     fn copy(&self, py: Python<'_>) -> PyResult<CountMin> {
         Ok(CountMin { held: Shared::new(self.copied(py)?) })
     }
@@ -130,7 +132,7 @@ impl CountMin {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// The sketch whose file consists of these bytes.
+    /// Makes a sketch from the bytes that `to_bytes` returned, or from the contents of a file.
     #[staticmethod]
     fn from_bytes(data: &Bound<'_, PyAny>) -> PyResult<CountMin> {
         let sketch = with_bytes(data, Counters::from_bytes)?.map_err(|error| format_error(data.py(), &error))?;
@@ -147,7 +149,7 @@ impl CountMin {
         self.held.read(py, |sketch| sketch.save(&path)).map_err(|error| file_error(py, &error))
     }
 
-    /// Opens a file that was written by this package or by Rust.
+    /// Opens a file that was written by this package or by the Rust crate.
     #[staticmethod]
     fn open(py: Python<'_>, path: PathBuf) -> PyResult<CountMin> {
         let sketch = py.detach(|| Counters::open(&path)).map_err(|error| file_error(py, &error))?;
@@ -160,7 +162,8 @@ impl CountMin {
     }
 }
 
-/// The most frequent keys of a stream, in fixed memory, with guaranteed bounds on their counts.
+/// Finds the most frequent keys of a stream in fixed memory, with guaranteed bounds on their
+/// counts.
 ///
 /// >>> h = HeavyHitters("10%", seed=1)
 /// >>> h.update("the cat and the dog and the bird".split())
@@ -168,9 +171,10 @@ impl CountMin {
 /// >>> h.top(2)
 /// [Count(key='the', at_least=3, at_most=3), Count(key='and', at_least=2, at_most=2)]
 ///
-/// A key is frequent if its count is at least `share` of the total; `delta` is the probability that
-/// a single count is too high by half of this share of the total. `keys` is the type of the keys in
-/// results: str, int (signed, 64 bits) or bytes.
+/// A key is frequent if its count is at least `share` times the sum of all counts. With a
+/// probability of at least 1 - delta, the upper bound on a count is too high by at most `share / 2`
+/// times this sum. `keys` is the type of the keys in results: str (the default), int (signed, 64
+/// bits) or bytes.
 #[pyclass(frozen, module = "truebloom")]
 pub(crate) struct HeavyHitters {
     held: Shared<Hitters>,
@@ -199,7 +203,7 @@ impl Keys {
         } else if keys.is(py.get_type::<PyBytes>()) {
             Ok(Keys::Bytes)
         } else {
-            Err(raise(py, Kind::Plan, "keys must be str, int or bytes: the type in which keys are returned"))
+            Err(raise(py, Kind::Plan, "keys must be str, int or bytes: the type of the keys in results"))
         }
     }
 
@@ -211,7 +215,7 @@ impl Keys {
         }
     }
 
-    /// The key as an object of its type; bytes if it had another type.
+    /// Converts the key to an object of this type. If it cannot be one, the result is bytes.
     fn object<'py>(self, py: Python<'py>, key: &[u8]) -> PyResult<Bound<'py, PyAny>> {
         Ok(match (self, str::from_utf8(key), <&[u8; 8]>::try_from(key)) {
             (Keys::Text, Ok(text), _) => text.into_pyobject(py)?.into_any(),
@@ -284,22 +288,22 @@ impl HeavyHitters {
         self.held.read(py, |list| list.top(number)).iter().map(|found| self.typed(py, found)).collect()
     }
 
-    /// All keys that may have occurred this often, highest first; keys whose `at_least` reaches the
-    /// threshold certainly did. None if some keys may be missing, because the threshold is not
-    /// above `missed_at_most`.
+    /// All keys whose count can be at least `threshold`, highest count first. If a key's `at_least`
+    /// is at least `threshold`, so is its true count. None if the threshold is not above
+    /// `missed_at_most`, because some keys can be missing from the list.
     fn above<'py>(&self, py: Python<'py>, threshold: u64) -> PyResult<Option<Vec<Bound<'py, PyAny>>>> {
         let found = self.held.read(py, |list| list.above(threshold));
         found.map(|found| found.iter().map(|found| self.typed(py, found)).collect()).transpose()
     }
 
-    /// Guaranteed bounds on the count of any key.
+    /// Guaranteed bounds on the count of a key, which need not be in the list.
     fn bounds<'py>(&self, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let owned = with_key(key, Owned::of)?;
         let found = self.held.look(key.py(), |list| list.bounds(&owned.key()));
         self.typed(key.py(), &found)
     }
 
-    /// No key that is missing from the list occurred more often than this.
+    /// An upper bound on the count of every key that is not in the list.
     #[getter]
     fn missed_at_most(&self, py: Python<'_>) -> u64 {
         self.held.look(py, Hitters::missed_at_most)
@@ -317,7 +321,8 @@ impl HeavyHitters {
         self.held.look(py, Hitters::capacity)
     }
 
-    /// Adds the counts and the list of another sketch, of the same size and seed.
+    /// Adds the counts and the list of another object. Raises MergeError unless both have the same
+    /// size and seed.
     fn merge(&self, py: Python<'_>, other: &HeavyHitters) -> PyResult<()> {
         let merged = self.held.change_by(py, &other.held, || self.copied(py), |ours, theirs| ours.merge(theirs))?;
         merged.map_err(|error| merge_error(py, &error))
@@ -328,7 +333,7 @@ impl HeavyHitters {
         self.held.write(py, Hitters::halve);
     }
 
-    /// A list with the same counts.
+    /// Returns a copy with the same list and counts.
     fn copy(&self, py: Python<'_>) -> PyResult<HeavyHitters> {
         Ok(HeavyHitters { held: Shared::new(self.copied(py)?), keys: self.keys })
     }
@@ -346,7 +351,8 @@ impl HeavyHitters {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// The list whose file consists of these bytes, with keys of this type.
+    /// Makes a list from the bytes that `to_bytes` returned, or from the contents of a file. `keys`
+    /// is the type of the keys in results.
     #[staticmethod]
     #[pyo3(signature = (data, *, keys=None))]
     fn from_bytes(data: &Bound<'_, PyAny>, keys: Option<&Bound<'_, PyAny>>) -> PyResult<HeavyHitters> {
@@ -365,7 +371,8 @@ impl HeavyHitters {
         self.held.read(py, |list| list.save(&path)).map_err(|error| file_error(py, &error))
     }
 
-    /// Opens a file that was written by this package or by Rust, with keys of this type.
+    /// Opens a file that was written by this package or by the Rust crate. `keys` is the type of
+    /// the keys in results.
     #[staticmethod]
     #[pyo3(signature = (path, *, keys=None))]
     fn open(py: Python<'_>, path: PathBuf, keys: Option<&Bound<'_, PyAny>>) -> PyResult<HeavyHitters> {

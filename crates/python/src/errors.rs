@@ -58,7 +58,7 @@ pub(crate) fn raise_with(py: Python<'_>, kind: Kind, message: &str, fill: impl F
         }
         Ok(PyErr::from_value(exception))
     };
-    // What goes wrong while an exception is made is what is raised.
+    // If making the exception fails, the error of this failure is raised instead.
     make().unwrap_or_else(|other| other)
 }
 
@@ -73,7 +73,7 @@ pub(crate) fn math_error(py: Python<'_>, error: &Error) -> PyErr {
     })
 }
 
-/// An exception that says that this many bytes cannot be allocated.
+/// The exception for memory of this many bytes that cannot be allocated.
 pub(crate) fn no_memory(py: Python<'_>, bytes: u64) -> PyErr {
     build_error(py, &BuildError::Memory { bytes })
 }
@@ -125,7 +125,7 @@ pub(crate) fn merge_error(py: Python<'_>, error: &MergeError) -> PyErr {
     })
 }
 
-/// Names what opens a file of this kind, in the terms of this package.
+/// Names the functions of this package that open a file of this kind.
 fn opened_by(kind: truebloom::FileKind) -> &'static str {
     use truebloom::FileKind;
     match kind {
@@ -142,7 +142,7 @@ fn opened_by(kind: truebloom::FileKind) -> &'static str {
 fn format_text(error: &FormatError) -> String {
     match error {
         FormatError::Kind { found } => format!("this is {found}; open it with {}", opened_by(*found)),
-        FormatError::Scheme { expected, found } => format!("the filter has the {found} scheme, not the {expected} one"),
+        FormatError::Scheme { expected, found } => format!("the filter has the {found} scheme, but the {expected} scheme is required"),
         FormatError::Unfinished => "another program is updating the filter, or ended during an update; see `truebloom doctor`".to_owned(),
         other => other.to_string(),
     }
@@ -155,7 +155,7 @@ pub(crate) fn format_error(py: Python<'_>, error: &FormatError) -> PyErr {
     raise(py, Kind::Format, &format_text(error))
 }
 
-/// The message of the error without its number, which is in `errno`.
+/// The message of an operating system error, without the error number, which is in `errno`.
 fn in_words(cause: &io::Error) -> String {
     let text = cause.to_string();
     text.rsplit_once(" (os error ").map_or(text.clone(), |(words, _)| words.to_owned())

@@ -8,7 +8,7 @@ use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyString};
 use truebloom::{HasherId, PortableHasher, Seed};
 use truebloom_math::{Layout, Rate, SchemeId, Target};
 
-/// A whole number: an int, or a float without a fraction, such as 1e6.
+/// Converts a whole number: an int, or a float without a fraction, such as 1e6.
 pub(crate) fn whole(name: &str, value: &Bound<'_, PyAny>) -> PyResult<u64> {
     let py = value.py();
     let wrong = || {
@@ -30,7 +30,7 @@ pub(crate) fn small(name: &str, value: &Bound<'_, PyAny>) -> PyResult<u32> {
     u32::try_from(number).map_err(|_| raise(value.py(), Kind::Plan, &format!("{name} is {number}, but must be below 2^32")))
 }
 
-/// The text of a value for a message.
+/// The text of a value for a message, shortened to 60 characters.
 fn brief(value: &Bound<'_, PyAny>) -> String {
     let text = value.repr().map_or_else(|_| "this object".to_owned(), |text| text.to_string_lossy().into_owned());
     match text.char_indices().nth(60) {
@@ -39,8 +39,8 @@ fn brief(value: &Bound<'_, PyAny>) -> String {
     }
 }
 
-/// Converts a rate. A float stands for the decimal number as which Python prints it, a Decimal
-/// stands for itself, and a text such as "0.1%" or "1/1000" is parsed.
+/// Converts a rate. A float stands for the decimal number that Python prints for it. A Decimal is
+/// converted exactly, and a text such as "0.1%" or "1/1000" is parsed.
 pub(crate) fn rate(value: &Bound<'_, PyAny>) -> PyResult<Rate> {
     let py = value.py();
     if let Ok(float) = value.cast::<PyFloat>() {
@@ -58,15 +58,15 @@ fn is_number(value: &Bound<'_, PyAny>) -> PyResult<bool> {
     value.is_instance(&py.import("numbers")?.getattr("Number")?)
 }
 
-/// A hasher for a seed: an int from 0 to 2^128 - 1, or up to 32 hexadecimal digits; for None, a
-/// random one.
+/// A hasher with this seed: an int from 0 to 2^128 - 1, or up to 32 hexadecimal digits. For None,
+/// the seed is random.
 pub(crate) fn hasher(py: Python<'_>, seed: Option<&Bound<'_, PyAny>>, untrusted: bool) -> PyResult<PortableHasher> {
     let seed = match seed {
         None => Seed::random().map_err(|error| build_error(py, &error))?,
         Some(value) if value.is_instance_of::<PyString>() => {
             value.str()?.to_string_lossy().parse().map_err(|error: truebloom::ParseSeedError| raise(py, Kind::Plan, &error.to_string()))?
         }
-        // The message does not repeat it: seeds are secrets.
+        // The message does not contain the seed, because seeds are secrets.
         Some(value) => Seed::from(
             value
                 .extract::<u128>()
@@ -80,19 +80,19 @@ pub(crate) fn hasher(py: Python<'_>, seed: Option<&Bound<'_, PyAny>>, untrusted:
 pub(crate) fn with_bytes<R: Send>(data: &Bound<'_, PyAny>, read: impl FnOnce(&[u8]) -> R + Send) -> PyResult<R> {
     let py = data.py();
     if let Ok(bytes) = data.cast::<PyBytes>() {
-        // They never change, and live as long as the object does.
+        // The contents of a `bytes` object never change, and live as long as the object.
         let bytes = bytes.as_bytes();
         return Ok(py.detach(|| read(bytes)));
     }
     let Ok(buffer) = PyBuffer::<u8>::get(data) else {
         return Err(PyTypeError::new_err(format!("expected a bytes-like object, not {}", data.get_type().qualname()?)));
     };
-    // Other threads may change these: a copy.
+    // The bytes are copied, because other threads can change the contents of other objects.
     let copy = copied(py, &buffer)?;
     Ok(py.detach(|| read(&copy)))
 }
 
-/// The bytes of a buffer, whatever its layout.
+/// Copies the bytes of a buffer, which need not be contiguous.
 pub(crate) fn copied(py: Python<'_>, buffer: &PyBuffer<u8>) -> PyResult<Vec<u8>> {
     let (mut copy, bytes) = (Vec::new(), buffer.item_count());
     copy.try_reserve_exact(bytes).map_err(|_| no_memory(py, bytes as u64))?;

@@ -1,4 +1,4 @@
-//! Converts Python objects to keys: the same keys as in Rust and in the shell.
+//! Converts Python objects to keys. The Rust crate and the command have the same keys.
 
 use crate::errors::{Kind, no_memory, raise};
 use crate::given::copied;
@@ -10,8 +10,8 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyByteArray, PyBytes, PyInt, PyMemoryView, PyString, PyTuple, PyType};
 use truebloom::{Key, KeyWriter};
 
-/// A key without Python objects: 8 bytes, or a byte string. A tuple consists of the bytes of its
-/// fields one after the other, as the crate hashes it.
+/// A key without Python objects: a number of 8 bytes, or a byte string. The byte string of a tuple
+/// consists of the bytes of its fields, one after the other. The crate hashes the same bytes.
 #[derive(Clone, Copy)]
 pub(crate) enum RawKey<'a> {
     Number(u64),
@@ -77,7 +77,7 @@ pub(crate) fn push_field(key: RawKey<'_>, to: &mut Vec<u8>) -> Result<(), NoMemo
     }
 }
 
-/// The error for bytes that cannot be allocated.
+/// The error if this many bytes cannot be allocated.
 #[derive(Debug)]
 pub(crate) struct NoMemory {
     pub(crate) bytes: u64,
@@ -120,7 +120,7 @@ fn utf8<'a>(text: &'a Bound<'_, PyString>) -> PyResult<&'a [u8]> {
 #[cold]
 fn no_utf8(py: Python<'_>, error: PyErr) -> PyErr {
     if !error.is_instance_of::<PyUnicodeEncodeError>(py) {
-        // No memory, for one.
+        // This can be a lack of memory.
         return error;
     }
     let message = "a str with a lone surrogate has no UTF-8 form, so it is not a key; for a file name give os.fsencode(name), for other text \
@@ -142,7 +142,7 @@ pub(crate) fn with_key<R>(object: &Bound<'_, PyAny>, use_key: impl FnOnce(RawKey
 #[cold]
 fn with_rarer_key<R>(object: &Bound<'_, PyAny>, use_key: impl FnOnce(RawKey<'_>) -> R) -> PyResult<R> {
     if let Ok(tuple) = object.cast::<PyTuple>() {
-        // A tuple of one field is that field.
+        // A tuple with one field has the same key as this field.
         if tuple.len() == 1 {
             let mut inner = tuple.get_item(0)?;
             for _ in 0..MOST_NESTED {
@@ -202,20 +202,20 @@ fn with_atom<R>(object: &Bound<'_, PyAny>, use_key: impl FnOnce(RawKey<'_>) -> R
         let bytes = object.getattr(intern!(py, "bytes"))?;
         return Ok(use_key(RawKey::Bytes(bytes.cast::<PyBytes>()?.as_bytes())));
     }
-    // The integers of other libraries.
+    // Integers of other libraries have this method.
     match object.call_method0(intern!(py, "__index__")) {
         Ok(index) => match index.cast::<PyInt>() {
             Ok(index) => Ok(use_key(RawKey::Number(number(index)?))),
             Err(_) => Err(not_a_key(object)),
         },
         Err(error) if error.is_instance_of::<PyTypeError>(py) || error.is_instance_of::<PyAttributeError>(py) => Err(not_a_key(object)),
-        // An interrupt, or no memory.
+        // The error can be an interrupt or a lack of memory.
         Err(error) => Err(error),
     }
 }
 
-/// Returns the key of an integer of up to 64 bits. As in the crate, this is the integer
-/// sign-extended to eight bytes, whether its type is signed or unsigned.
+/// Returns the key of an integer of up to 64 bits: eight bytes, sign-extended if the integer is
+/// negative, as in the crate.
 #[inline]
 fn number(integer: &Bound<'_, PyInt>) -> PyResult<u64> {
     if let Ok(signed) = integer.extract::<i64>() {
@@ -223,7 +223,7 @@ fn number(integer: &Bound<'_, PyInt>) -> PyResult<u64> {
     }
     integer.extract::<u64>().map_err(|_| {
         let message =
-            "an integer beyond 64 bits is not a key; give str(n), or n.to_bytes(16, 'little') for the key of a 128-bit integer in Rust";
+            "an integer of more than 64 bits is not a key; give str(n), or, for the same key as a 128-bit integer in Rust, n.to_bytes(16, 'little')";
         raise(integer.py(), Kind::KeyRange, message)
     })
 }

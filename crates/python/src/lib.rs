@@ -1,5 +1,5 @@
-//! The native part of the Python package `truebloom`: Python objects as keys, columns of keys, and
-//! the filters. The other part is in `python/truebloom`.
+//! The native part of the Python package `truebloom`: conversion of Python objects and columns to
+//! keys, and the filters. The part that is written in Python is in `python/truebloom`.
 
 mod answers;
 mod arrow;
@@ -44,7 +44,7 @@ mod _truebloom {
     use super::{command, evaluate, key_bytes, route};
 }
 
-/// The canonical bytes of a key, which are hashed, and are the same in every language.
+/// The canonical bytes of a key. These bytes are hashed. They are the same in every language.
 ///
 /// >>> key_bytes("a").hex(), key_bytes(2).hex()
 /// ('61', '0200000000000000')
@@ -61,13 +61,13 @@ fn key_bytes<'py>(key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
 #[pyo3(signature = (keys, seed, parts, untrusted=false))]
 fn route<'py>(keys: &Bound<'py, PyAny>, seed: u128, parts: u32, untrusted: bool) -> PyResult<Bound<'py, PyBytes>> {
     use batch::{Run, Share, Work, hashes, run};
-    // Keys that somebody chooses must not all go to one part.
+    // With a keyed hash, an attacker cannot choose keys that all belong to one part.
     let hasher = PortableHasher::new(if untrusted { HasherId::Sip13 } else { HasherId::Xxh3 }, Seed::from(seed));
     let routed = Mutex::new(Vec::<u32>::new());
     let ask = |keys: Run<'_>| {
         let mut routed = routed.lock().unwrap_or_else(PoisonError::into_inner);
         let hashes = hashes(&hasher, &keys);
-        // The range of the first half that is the part's.
+        // Each part has an equal share of the values that the first half of a hash can have.
         routed.extend(hashes.iter().map(|hash| ((u128::from(u128::from(*hash) as u64) * u128::from(parts)) >> 64) as u32));
         Ok(hashes.iter().map(|_| true).collect())
     };
@@ -81,17 +81,17 @@ fn route<'py>(keys: &Bound<'py, PyAny>, seed: u128, parts: u32, untrusted: bool)
     Ok(PyBytes::new(keys.py(), &bytes))
 }
 
-/// The answer of `truebloom eval` to a query, both as JSON.
+/// Returns the answer of `truebloom eval` to a query. The query and the answer are JSON.
 #[pyfunction]
 fn evaluate(py: Python<'_>, query: &str) -> PyResult<String> {
     py.detach(|| truebloom_cli::evaluate(query)).map_err(|message| errors::raise(py, errors::Kind::Plan, &message))
 }
 
-/// Runs the command `truebloom` with these arguments, the first of which is its name; returns its
-/// exit code.
+/// Runs the command `truebloom` with these arguments, and returns its exit code. The first argument
+/// is the name of the command.
 #[pyfunction]
 fn command(py: Python<'_>, arguments: Vec<std::ffi::OsString>) -> u8 {
     let code = py.detach(|| truebloom_cli::run_with(&arguments));
-    // The standard library does not say its number.
+    // An `ExitCode` has no method that returns its number.
     (0..=u8::MAX).find(|number| std::process::ExitCode::from(*number) == code).unwrap_or(2)
 }

@@ -6,8 +6,8 @@ use crate::results::{plural, rate, result};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// The size of a filter that is proven to keep its rate, before it is built: `plan` returns it, and
-/// `BloomFilter.from_plan` accepts it.
+/// The size of a filter that is proven to keep its rate. `plan` returns a plan, and
+/// `BloomFilter.from_plan` makes a filter from it.
 #[pyclass(frozen, module = "truebloom")]
 pub(crate) struct Plan {
     pub(crate) plan: truebloom_math::Plan,
@@ -15,12 +15,13 @@ pub(crate) struct Plan {
     arguments: Py<PyDict>,
 }
 
-/// The smallest filter that keeps a rate; or the most items that a size holds at a rate; or the
-/// lowest rate of a size.
+/// Plans a filter from two of `items`, `fpr` and `bits`; the third is computed.
 ///
-/// Give two of items, fpr and bits. The plan keeps the rate on average over seeds and, unless
-/// mean=True, in a single filter, with a probability of `confidence` (99.9% by
-/// default); both are proven.
+/// Without `bits`, the result is the smallest filter that keeps the rate. Without `items`, it has
+/// the largest number of items at this rate. Without `fpr`, it has the lowest rate.
+///
+/// The rate is kept on average over seeds. Unless mean=True, a single filter also keeps it, with a
+/// probability of `confidence` (99.9% by default). Both are proven.
 ///
 /// >>> p = plan(1000, 0.01)
 /// >>> p.bits, p.probes, p.fpr.upper <= 0.01
@@ -77,19 +78,20 @@ impl Plan {
         self.plan.items
     }
 
-    /// The number of bytes in memory for the bits.
+    /// The size of the bits in memory, in bytes.
     #[getter]
     fn nbytes(&self) -> u64 {
         self.plan.bytes()
     }
 
-    /// The scheme: how a hash becomes positions.
+    /// The scheme, which computes positions from a hash.
     #[getter]
     fn scheme(&self) -> &'static str {
         self.plan.scheme.name()
     }
 
-    /// Where an item's positions are: anywhere ('spread'), or in one cache line ('lines').
+    /// The layout: whether an item's positions can be anywhere ('spread'), or are all in one cache
+    /// line ('lines').
     #[getter]
     fn layout(&self) -> &'static str {
         self.plan.layout().name()
@@ -101,27 +103,29 @@ impl Plan {
         self.plan.rate.map(|rate| rate.to_f64())
     }
 
-    /// The expected rate once the filter holds its items: a mean over seeds, proven to be at most
-    /// the requested rate.
+    /// The expected rate once the filter holds its items. This is a mean over seeds, and is proven
+    /// to be at most the requested rate.
     #[getter]
     fn fpr<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         rate(py, &self.plan.fpr)
     }
 
-    /// The rate that the one filter you build keeps with a probability of `confidence`, proven;
-    /// None for a plan with mean=True.
+    /// The rate that a single filter is proven to keep, with a probability of `confidence` over
+    /// seeds. None for a plan with mean=True.
     #[getter]
     fn guaranteed<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         self.plan.guarantee.as_ref().map(|one| rate(py, &one.fpr)).transpose()
     }
 
-    /// The probability with which the one filter keeps the rate; None for a plan with mean=True.
+    /// The probability with which a single filter keeps the rate `guaranteed`. None for a plan with
+    /// mean=True.
     #[getter]
     fn confidence(&self) -> Option<f64> {
         self.plan.guarantee.as_ref().map(|one| one.confidence)
     }
 
-    /// The result of the textbook formulas for the same question, and its true rate.
+    /// The filter that the textbook formulas give for the same arguments, and its true expected
+    /// rate.
     fn textbook<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let textbook = self.plan.textbook().map_err(|error| math_error(py, &error))?;
         let fpr = rate(py, &textbook.fpr)?;

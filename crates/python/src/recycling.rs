@@ -1,4 +1,4 @@
-//! The filter that forgets.
+//! The recycling filter.
 
 use crate::answers::{Answers, give_back};
 use crate::batch::{Outcome, Refusal, Run, Share, Work, run};
@@ -15,17 +15,18 @@ use truebloom::recycling::{Phases, Policy, RecyclingFilter as Filter, Seeds, Tri
 use truebloom_math::Error;
 use truebloom_math::recycling::{Mode, min_bits};
 
-/// A filter for endless streams. The filter forgets keys when it is full, and so keeps the
-/// requested rate.
+/// A filter for endless streams. It keeps the requested rate, because it forgets keys when it is
+/// full.
 ///
 /// >>> f = RecyclingFilter(1000, 0.01, seed=1)
 /// >>> f.add("a"), f.add("a"), "a" in f
 /// (True, False, True)
 ///
-/// `items` is the number of new keys that it takes on average before it forgets, and `fpr` the
-/// share of new keys that are wrongly reported as seen in the long run: an average, proven for
-/// every stream that is chosen without knowing the seed. With phases=2 a key is remembered for one
-/// to two phases, so not everything is forgotten at once; this takes memory for two phases.
+/// `items` is the average number of new keys until the filter forgets. `fpr` is the share of new
+/// keys that are wrongly reported as seen: an average in the long run, proven for every stream that
+/// is chosen without knowing the seed. With phases=2, the filter has two phases of `items` keys,
+/// which takes more memory. It forgets only the older phase at a time, so a key is remembered for
+/// one to two phases. With retaining=True, the key that fills the filter is not forgotten.
 #[pyclass(frozen, module = "truebloom")]
 pub(crate) struct RecyclingFilter {
     held: Shared<Filter>,
@@ -76,7 +77,8 @@ impl RecyclingFilter {
         let look = |key: RawKey<'_>| self.held.if_free().map(|held| held.contains(&key));
         match with_key(key, look)? {
             Some(found) => Ok(found),
-            // Another thread has it: wait without the interpreter, with a key of our own.
+            // Another thread is changing the filter. To wait without the interpreter, the key is
+            // copied out of the Python object.
             None => {
                 let owned = with_key(key, Owned::of)?;
                 Ok(self.held.look(key.py(), |filter| filter.contains(&owned.key())))
@@ -84,25 +86,26 @@ impl RecyclingFilter {
         }
     }
 
-    /// Offers a key; returns True if it was new, that is, not remembered.
+    /// Offers a key; returns True if it was new. A key is new if the filter did not contain it.
     fn add(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
         let owned = with_key(key, Owned::of)?;
         Ok(self.held.change(key.py(), |filter| filter.check_and_insert(&owned.key()).is_new()))
     }
 
-    /// Offers many keys, from anything that `BloomFilter.update` accepts; returns how many were
-    /// new.
+    /// Offers many keys, and returns how many of them were new. Accepts the same keys as
+    /// `BloomFilter.update`.
     fn update(&self, keys: &Bound<'_, PyAny>) -> PyResult<u64> {
         Ok(self.offer(keys, false)?.ones)
     }
 
-    /// Offers many keys and reports for each whether it was new: keep those to remove repeats from
-    /// a stream. The answers have the same types as from `BloomFilter.contains_many`.
+    /// Offers many keys, and reports for each key whether it was new. To remove repeats from a
+    /// stream, keep the new keys. `BloomFilter.contains_many` describes the type of the answers.
     fn add_many<'py>(&self, keys: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         give_back(keys, Answers::new(self.offer(keys, true)?))
     }
 
-    /// Which of many keys are remembered.
+    /// Reports for each of many keys whether the filter contains it, without offering the key.
+    /// `BloomFilter.contains_many` describes the type of the answers.
     fn contains_many<'py>(&self, keys: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let ask = |keys: Run<'_>| -> Result<truebloom::Answers, Refusal> {
             let held = self.held.held();
@@ -111,32 +114,32 @@ impl RecyclingFilter {
         give_back(keys, Answers::new(run(keys, &Work { ask: &ask, share: Share::Nothing, hasher: None, threads: 1, keep: true })?))
     }
 
-    /// Forgets everything now (with two phases, the older one).
+    /// Forgets all keys now. With two phases, forgets only the keys of the older phase.
     fn recycle(&self, py: Python<'_>) {
         self.held.write(py, Filter::recycle);
     }
 
     /// The rate in the long run: an average over new keys, proven for every stream that is chosen
-    /// without knowing the seed. None with phases=2 and retaining=True, for which no formula is
-    /// known.
+    /// without knowing the seed. None for a filter with two phases and retaining=True, because no
+    /// formula is known.
     fn long_run_fpr<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let run = self.held.read(py, |filter| filter.design().map(|design| design.long_run()));
         run.transpose().map_err(|error| math_error(py, &error))?.map(|run| typed_rate(py, &run.fpr)).transpose()
     }
 
-    /// The rate when the filter is fullest, which holds for every new key.
+    /// The rate when the filter is fullest. It is an upper bound on the rate of every new key.
     #[getter]
     fn worst_fpr(&self, py: Python<'_>) -> f64 {
         self.held.read(py, Filter::worst_fpr)
     }
 
-    /// The probability that a new key is wrongly reported as seen right now.
+    /// The current rate: the probability that a new key is wrongly reported as seen.
     fn fpr(&self, py: Python<'_>) -> f64 {
         self.held.read(py, Filter::fpr)
     }
 
-    /// How many new keys this filter wrongly reported as repeats in the stream so far: the expected
-    /// number over seeds, and an upper bound with this confidence. None if nothing is proven.
+    /// Estimates how many new keys this filter has wrongly reported as repeats so far. The result
+    /// also has an upper bound with this confidence. None if nothing is proven.
     #[pyo3(signature = (confidence=0.999_999))]
     fn wrong_drops<'py>(&self, py: Python<'py>, confidence: f64) -> PyResult<Option<Bound<'py, PyAny>>> {
         let drops = self.held.read(py, |filter| filter.wrong_drops(confidence)).map_err(|error| math_error(py, &error))?;
@@ -149,7 +152,7 @@ impl RecyclingFilter {
         drops.map(typed).transpose()
     }
 
-    /// How often keys were offered, repeats included.
+    /// How many keys were offered, including repeats.
     #[getter]
     fn offered(&self, py: Python<'_>) -> u64 {
         self.held.look(py, Filter::stats).offered
@@ -161,7 +164,7 @@ impl RecyclingFilter {
         self.held.look(py, Filter::stats).new
     }
 
-    /// How often it has forgotten.
+    /// How often the filter has forgotten keys.
     #[getter]
     fn cycles(&self, py: Python<'_>) -> u64 {
         self.held.look(py, Filter::stats).cycles
@@ -179,19 +182,19 @@ impl RecyclingFilter {
         self.held.look(py, Filter::probes)
     }
 
-    /// The number of phases that it remembers: 1 or 2.
+    /// The number of phases: 1 or 2.
     #[getter]
     fn phases(&self, py: Python<'_>) -> u8 {
         if self.held.look(py, |filter| filter.policy().phases == Phases::One) { 1 } else { 2 }
     }
 
-    /// The bytes of its file.
+    /// The filter as bytes, in the format of its file.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let bytes = self.held.read(py, Filter::to_bytes).map_err(|error| build_error(py, &error))?;
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// The filter whose file consists of these bytes.
+    /// Makes a filter from the bytes that `to_bytes` returned, or from the contents of a file.
     #[staticmethod]
     fn from_bytes(data: &Bound<'_, PyAny>) -> PyResult<RecyclingFilter> {
         let filter = with_bytes(data, Filter::from_bytes)?.map_err(|error| format_error(data.py(), &error))?;
@@ -204,9 +207,10 @@ impl RecyclingFilter {
         Ok((class.getattr("from_bytes")?, (slf.get().to_bytes(py)?,)))
     }
 
-    /// A copy of the filter, which remembers the same keys.
+    /// Returns a copy of the filter.
     fn copy(&self, py: Python<'_>) -> PyResult<RecyclingFilter> {
-        // By its bytes, both steps of which report when there is no memory.
+        // The copy is made by writing and reading the bytes, because both steps report a lack of
+        // memory instead of ending the process.
         let bytes = self.held.read(py, Filter::to_bytes).map_err(|error| build_error(py, &error))?;
         let filter = py.detach(|| Filter::from_bytes(&bytes)).map_err(|error| format_error(py, &error))?;
         Ok(RecyclingFilter { held: Shared::new(filter) })
@@ -219,12 +223,14 @@ impl RecyclingFilter {
         Ok(equal.into_pyobject(py)?.to_owned().into_any().unbind())
     }
 
-    /// Writes its file and replaces an existing one, whole or not at all.
+    /// Writes the filter to a file. An existing file is replaced. After an error, the file is
+    /// unchanged.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         self.held.read(py, |filter| filter.save(&path)).map_err(|error| file_error(py, &error))
     }
 
-    /// Opens a file that was written by this package, by Rust or by `truebloom dedup --state`.
+    /// Opens a file that was written by this package, by the Rust crate or by
+    /// `truebloom dedup --state`.
     #[staticmethod]
     fn open(py: Python<'_>, path: PathBuf) -> PyResult<RecyclingFilter> {
         let filter = py.detach(|| Filter::open(&path)).map_err(|error| file_error(py, &error))?;

@@ -1,10 +1,10 @@
-//! Typed results: the classes of `truebloom/_results.py`.
+//! Makes objects of the result classes in `truebloom/_results.py`.
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use truebloom_math::Fpr;
 
-/// A result of the class with this name and these fields.
+/// Makes an object of the class with this name. `fill` writes its fields into a dictionary.
 pub(crate) fn result<'py>(
     py: Python<'py>,
     class: &str,
@@ -15,7 +15,7 @@ pub(crate) fn result<'py>(
     py.import("truebloom._results")?.getattr(class)?.call((), Some(&fields))
 }
 
-/// A rate with its bracket.
+/// Makes a `Rate`: a rate with its bracket.
 pub(crate) fn rate<'py>(py: Python<'py>, fpr: &Fpr) -> PyResult<Bound<'py, PyAny>> {
     result(py, "Rate", |fields| {
         fields.set_item("value", fpr.value)?;
@@ -33,7 +33,7 @@ pub(crate) fn plural(number: u64, noun: &str) -> String {
     format!("{} {noun}{}", grouped(number), if number == 1 { "" } else { "s" })
 }
 
-/// Digits in groups of three.
+/// Formats a number with its digits in groups of three.
 pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();

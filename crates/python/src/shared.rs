@@ -28,8 +28,8 @@ impl<T: Send + Sync> Shared<T> {
         self.0.try_read().ok()
     }
 
-    /// Reads the value by a function that takes little time. The interpreter stays held, unless
-    /// another thread has the lock.
+    /// Reads the value by a function that takes little time. The interpreter is released only if
+    /// the lock is not free.
     #[inline]
     pub(crate) fn look<R: Send>(&self, py: Python<'_>, look: impl FnOnce(&T) -> R + Send) -> R {
         match self.0.try_read() {
@@ -38,13 +38,13 @@ impl<T: Send + Sync> Shared<T> {
         }
     }
 
-    /// Reads the value by a function that takes long: with the interpreter released.
+    /// Reads the value by a function that can take long, with the interpreter released.
     pub(crate) fn read<R: Send>(&self, py: Python<'_>, look: impl FnOnce(&T) -> R + Send) -> R {
         py.detach(|| look(&self.held()))
     }
 
-    /// Changes the value by a function that takes little time. The interpreter stays held, unless
-    /// another thread has the lock.
+    /// Changes the value by a function that takes little time. The interpreter is released only if
+    /// the lock is not free.
     #[inline]
     pub(crate) fn change<R: Send>(&self, py: Python<'_>, change: impl FnOnce(&mut T) -> R + Send) -> R {
         match self.0.try_write() {
@@ -53,12 +53,12 @@ impl<T: Send + Sync> Shared<T> {
         }
     }
 
-    /// Changes the value by a function that takes long: with the interpreter released.
+    /// Changes the value by a function that can take long, with the interpreter released.
     pub(crate) fn write<R: Send>(&self, py: Python<'_>, change: impl FnOnce(&mut T) -> R + Send) -> R {
         py.detach(|| change(&mut self.held_to_change()))
     }
 
-    /// Reads two values at once. Locks are taken in the order of their addresses, so that two
+    /// Reads two values at once. The locks are taken in the order of their addresses, so two
     /// threads never wait for each other.
     pub(crate) fn read_both<R: Send>(&self, py: Python<'_>, other: &Shared<T>, look: impl FnOnce(&T, &T) -> R + Send) -> R {
         py.detach(|| {
@@ -77,8 +77,8 @@ impl<T: Send + Sync> Shared<T> {
         })
     }
 
-    /// Changes this value by means of another one. If both are the same value, a `copy` of it takes
-    /// the place of the other, because a value cannot be read while it is changed.
+    /// Changes this value by a function that reads the value `other`. A value cannot be read while
+    /// it is changed, so if both are the same value, the function reads a `copy` of it.
     pub(crate) fn change_by<R: Send>(
         &self,
         py: Python<'_>,

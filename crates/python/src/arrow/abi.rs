@@ -1,4 +1,4 @@
-//! The C structures of the interface, and the code that releases them.
+//! The C structures of the Arrow C data interface, and the code that releases them.
 
 use super::Problem;
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -72,8 +72,8 @@ macro_rules! released {
         impl Drop for $type {
             fn drop(&mut self) {
                 if let Some(release) = self.release {
-                    // SAFETY: what is not marked as released has to be released by its owner, once;
-                    // it marks itself.
+                    // SAFETY: the owner of a structure that is not marked as released must call
+                    // `release` once. This call marks the structure as released.
                     unsafe { release(self) }
                 }
             }
@@ -92,7 +92,7 @@ impl Stream {
     pub(super) fn schema(&mut self) -> Result<Schema, Problem> {
         let (Some(get), false) = (self.get_schema, self.is_released()) else { return Problem::broken("the stream was consumed before") };
         let mut schema = Schema::none();
-        // SAFETY: a stream that is not released, and room for what it gives.
+        // SAFETY: the stream is not released, and `schema` has room for the result.
         let code = unsafe { get(self, &raw mut schema) };
         self.check(code)?;
         if schema.is_released() { Problem::broken("the stream has no type") } else { Ok(schema) }
@@ -101,7 +101,7 @@ impl Stream {
     pub(super) fn next(&mut self) -> Result<Option<Array>, Problem> {
         let (Some(get), false) = (self.get_next, self.is_released()) else { return Ok(None) };
         let mut array = Array::none();
-        // SAFETY: a stream that is not released, and room for what it gives.
+        // SAFETY: the stream is not released, and `array` has room for the result.
         let code = unsafe { get(self, &raw mut array) };
         self.check(code)?;
         Ok((!array.is_released()).then_some(array))
@@ -111,9 +111,10 @@ impl Stream {
         if code == 0 {
             return Ok(());
         }
-        // SAFETY: after an error the stream has a text or none, which lives until the next call.
+        // SAFETY: after an error, the function returns a message or null. The message lives until
+        // the next call.
         let text = self.get_last_error.map(|get| unsafe { get(self) }).filter(|text| !text.is_null());
-        // SAFETY: a string of C, says the interface.
+        // SAFETY: according to the interface, the message is a C string.
         let text = text.map(|text| unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned());
         Problem::broken(text.unwrap_or_else(|| format!("the stream failed with code {code}")))
     }

@@ -1,4 +1,4 @@
-//! Keys in a column.
+//! Reads keys from an Arrow column.
 
 use super::Problem;
 use super::abi::{Array, Schema};
@@ -7,13 +7,13 @@ use std::ffi::CStr;
 use std::marker::PhantomData;
 use std::ops::Range;
 
-/// The location of keys: memory that another library owns, borrowed for `'a`.
+/// A column of keys, in memory that another library owns. The memory is borrowed for `'a`.
 pub(crate) struct Column<'a> {
     values: Values<'a>,
     /// One bit per row, which is set if the row is valid; `None` if all rows are valid.
     valid: Option<Raw<'a, u8>>,
-    /// The validity bits of each table that contains this column, as in `valid`, with the index of
-    /// the table's first row.
+    /// The validity bits of each table that contains this column, in the form of `valid`, and the
+    /// index of the table's first row in these bits.
     outer: Vec<(Raw<'a, u8>, usize)>,
     /// The index of the first row in the buffers.
     offset: usize,
@@ -32,7 +32,7 @@ enum Values<'a> {
     Fields(Vec<Column<'a>>),
 }
 
-/// A pointer to many values, which may be unaligned.
+/// A pointer to many values, which can be unaligned.
 struct Raw<'a, T> {
     pointer: *const T,
     lives: PhantomData<&'a T>,
@@ -46,14 +46,16 @@ impl<T> Clone for Raw<'_, T> {
 
 impl<T> Copy for Raw<'_, T> {}
 
-// SAFETY: what it points to is only read.
+// SAFETY: the values are only read.
 unsafe impl<T: Sync> Send for Raw<'_, T> {}
-// SAFETY: what it points to is only read.
+// SAFETY: the values are only read.
 unsafe impl<T: Sync> Sync for Raw<'_, T> {}
 
 impl<'a, T: Copy> Raw<'a, T> {
+    /// Returns the value with this index.
+    ///
     /// # Safety
-    /// Returns the value with this index, which must exist.
+    /// The value must exist.
     #[inline(always)]
     unsafe fn get(self, number: usize) -> T {
         // SAFETY: as above.
@@ -62,19 +64,24 @@ impl<'a, T: Copy> Raw<'a, T> {
 }
 
 impl<'a> Raw<'a, u8> {
+    /// Returns `length` bytes, starting at the index `from`.
+    ///
     /// # Safety
-    /// Returns this many bytes, which must exist.
+    /// The bytes must exist.
     #[inline(always)]
     unsafe fn slice(self, from: usize, length: usize) -> &'a [u8] {
         if length == 0 {
             return &[];
         }
-        // SAFETY: as above; a buffer that is missing has no bytes, so the pointer is not null.
+        // SAFETY: the caller ensures that the bytes exist. A missing buffer has no bytes, so the
+        // pointer is not null.
         unsafe { std::slice::from_raw_parts(self.pointer.add(from), length) }
     }
 
+    /// Returns the bit with this index.
+    ///
     /// # Safety
-    /// Returns the bit with this index, which must exist.
+    /// The bit must exist.
     #[inline(always)]
     unsafe fn bit(self, number: usize) -> bool {
         // SAFETY: as above.
@@ -103,7 +110,7 @@ enum Width {
 }
 
 impl Width {
-    /// The width that Arrow's letter stands for.
+    /// The width for this format, which is a letter in the Arrow interface.
     fn of_arrow(format: &str) -> Option<Width> {
         Some(match format {
             "c" => Width::I8,
@@ -127,7 +134,7 @@ impl Width {
         }
     }
 
-    /// Returns the width of integers of this size, signed or unsigned.
+    /// The width for signed or unsigned integers of this size in bytes.
     fn of_size(bytes: usize, signed: bool) -> Option<Width> {
         Some(match (bytes, signed) {
             (1, true) => Width::I8,
@@ -150,7 +157,7 @@ macro_rules! by_width {
         let Integers { data, width, stride } = $integers;
         macro_rules! with {
             ($type:ty) => {{
-                // SAFETY: the callers give rows that are there.
+                // SAFETY: the callers pass only existing rows.
                 let $get = |row: usize| unsafe { data.pointer.offset(row as isize * stride).cast::<$type>().read_unaligned() as u64 };
                 $do
             }};
@@ -194,18 +201,21 @@ impl Span {
 }
 
 impl<'a> Column<'a> {
+    /// Reads the structure of a column.
+    ///
     /// # Safety
-    /// The array must belong to the schema, and its buffers must be as long as its length and
-    /// offset say.
+    /// The array must have the type that the schema describes, and its buffers must be large enough
+    /// for its length and offset.
     pub(super) unsafe fn read(schema: &'a Schema, array: &'a Array) -> Result<Column<'a>, Problem> {
         // SAFETY: as above.
         unsafe { read(schema, array, 0) }
     }
 
-    /// Integers in memory, at a distance of this many bytes.
+    /// A column of integers in memory. The distance from one integer to the next is `stride` bytes.
+    /// Returns `None` if no integers have this size.
     ///
     /// # Safety
-    /// The memory must contain this many integers of this size.
+    /// The memory must contain `len` integers of `bytes` bytes each, at this distance.
     pub(crate) unsafe fn strided(data: *const u8, len: usize, bytes: usize, signed: bool, stride: isize) -> Option<Column<'a>> {
         let data = Raw { pointer: data, lives: PhantomData };
         let values = Values::Integer(Integers { data, width: Width::of_size(bytes, signed)?, stride });
@@ -228,7 +238,7 @@ impl<'a> Column<'a> {
 
     #[inline(always)]
     fn is_null(&self, row: usize) -> bool {
-        // SAFETY: rows are below `len`, and there is a bit for each.
+        // SAFETY: the row is below `len`, and each row has a bit.
         let is_null = |bits: Raw<'_, u8>, offset: usize| unsafe { !bits.bit(offset + row) };
         self.valid.is_some_and(|bits| is_null(bits, self.offset)) || self.outer.iter().any(|(bits, offset)| is_null(*bits, *offset))
     }
@@ -266,8 +276,8 @@ impl<'a> Column<'a> {
         Ok(())
     }
 
-    /// Collects the keys of the most frequent kinds of columns. There is one function per kind, so
-    /// that the loop over rows does not branch on the kind.
+    /// Collects the keys of a column of strings, the most frequent kind of column. This function is
+    /// compiled separately for each type of offsets, so the loop over rows does not branch on it.
     fn load_strings<T: Copy + Into<i64>>(
         &self,
         rows: Range<usize>,
@@ -285,8 +295,8 @@ impl<'a> Column<'a> {
         Ok(())
     }
 
-    /// The keys of these rows, except nulls, for columns with several fields; a row with a null in
-    /// any field counts as null. The function stops after the row in which the keys exceed
+    /// Collects the keys of these rows, except nulls, of a column with several fields. A row is
+    /// null if any of its fields is null. The function stops after the row in which the keys exceed
     /// `most_bytes` bytes, and returns the next row.
     pub(crate) fn pack(
         &self,
@@ -312,7 +322,7 @@ impl<'a> Column<'a> {
         Ok(rows.end)
     }
 
-    /// Appends the row's fields; returns false if one is null.
+    /// Appends the fields of a row. Returns false if one of them is null.
     fn push(&self, row: usize, to: &mut Vec<u8>) -> Result<bool, Problem> {
         let Values::Fields(fields) = &self.values else {
             let Some(key) = self.key(row)? else { return Ok(false) };
@@ -339,12 +349,14 @@ impl<'a> Column<'a> {
         let row = self.offset + row;
         Ok(Some(match &self.values {
             Values::Null | Values::Fields(_) => return Ok(None),
-            // SAFETY: the row is below offset and length, which the producer promises room for.
+            // SAFETY: the row is below the sum of offset and length, and the producer guarantees
+            // that the buffers have this many rows.
             Values::Bool(bits) => RawKey::Number(u64::from(unsafe { bits.bit(row) })),
             Values::Integer(integers) => RawKey::Number(by_width!(*integers, get => get(row))),
             Values::Bytes32 { offsets, data, end } => RawKey::Bytes(string(*offsets, *data, (*end).into(), row)?),
             Values::Bytes64 { offsets, data, end } => RawKey::Bytes(string(*offsets, *data, *end, row)?),
-            // SAFETY: the row is below offset and length, which the producer promises room for.
+            // SAFETY: the row is below the sum of offset and length, and the producer guarantees
+            // that the buffers have this many rows.
             Values::Fixed { width, data } => RawKey::Bytes(unsafe { data.slice(row * width, *width) }),
             Values::Views { views, buffers } => RawKey::Bytes(viewed(*views, buffers, row)?),
             Values::Dictionary { indexes, values } => {
@@ -361,26 +373,27 @@ impl<'a> Column<'a> {
 /// Returns the string of a row, which ends at the offset of the next row.
 #[inline]
 fn string<'a, T: Copy + Into<i64>>(offsets: Raw<'a, T>, data: Raw<'a, u8>, end: i64, row: usize) -> Result<&'a [u8], Problem> {
-    // SAFETY: the callers give rows that are there, and there is an offset more than rows.
+    // SAFETY: the callers pass only existing rows, and the number of offsets is one more than the
+    // number of rows.
     let (from, to): (i64, i64) = unsafe { (offsets.get(row).into(), offsets.get(row + 1).into()) };
     if !(0 <= from && from <= to && to <= end) {
         return Problem::broken("the offsets of strings are not in order");
     }
-    // SAFETY: the last offset says how many bytes there are, and these are before it.
+    // SAFETY: the data has as many bytes as the last offset says, and `to` is at most this offset.
     Ok(unsafe { data.slice(from as usize, (to - from) as usize) })
 }
 
-/// The string of a view: one of at most 12 bytes is stored in the view itself, a longer one in a
-/// buffer.
+/// Returns the string of a view. A string of at most 12 bytes is stored in the view itself; a
+/// longer string is stored in a buffer.
 #[inline]
 fn viewed<'a>(views: Raw<'a, [u8; 16]>, buffers: &[(Raw<'a, u8>, i64)], row: usize) -> Result<&'a [u8], Problem> {
-    // SAFETY: the callers give rows that are there.
+    // SAFETY: the callers pass only existing rows.
     let view = unsafe { views.get(row) };
     let part = |from: usize| i32::from_le_bytes([view[from], view[from + 1], view[from + 2], view[from + 3]]);
     let length = part(0);
     if (0..=12).contains(&length) {
         let place = Raw { pointer: views.pointer.cast::<u8>(), lives: PhantomData };
-        // SAFETY: within the view.
+        // SAFETY: the bytes are within the view.
         return Ok(unsafe { place.slice(row * 16 + 4, length as usize) });
     }
     let (buffer, from) = (usize::try_from(part(8)), i64::from(part(12)));
@@ -389,7 +402,7 @@ fn viewed<'a>(views: Raw<'a, [u8; 16]>, buffers: &[(Raw<'a, u8>, i64)], row: usi
         .and_then(|buffer| buffers.get(buffer))
         .filter(|(_, bytes)| length > 0 && from >= 0 && from + i64::from(length) <= *bytes);
     match found {
-        // SAFETY: within the buffer, as was just checked.
+        // SAFETY: the bytes are within the buffer, as was just checked.
         Some((data, _)) => Ok(unsafe { data.slice(from as usize, length as usize) }),
         None => Problem::broken("a view points beyond its buffers"),
     }
@@ -407,11 +420,11 @@ impl<'a> Buffers<'a> {
         if self.array.buffers.is_null() || i64::try_from(number).map_or(true, |number| number >= self.array.n_buffers) {
             return Problem::broken("a buffer is missing");
         }
-        // SAFETY: there are so many pointers.
+        // SAFETY: `number` is below the number of buffers.
         Ok(unsafe { *self.array.buffers.add(number) }.cast())
     }
 
-    /// A buffer; it may be missing only if it would be empty.
+    /// Returns a buffer of `values` values. The buffer can be missing only if `values` is 0.
     fn raw<T>(&self, number: usize, values: usize) -> Result<Raw<'a, T>, Problem> {
         if values == 0 {
             return Ok(Raw { pointer: std::ptr::NonNull::dangling().as_ptr(), lives: PhantomData });
@@ -435,7 +448,7 @@ impl<'a> Buffers<'a> {
             return Ok((self.raw(1, 0)?, self.raw(2, 0)?, T::default()));
         }
         let offsets = self.raw::<T>(1, self.rows + 1)?;
-        // SAFETY: there is an offset more than rows.
+        // SAFETY: the number of offsets is one more than the number of rows.
         let end = unsafe { offsets.get(self.rows) };
         Ok((offsets, self.raw(2, usize::from(is_some(end)))?, end))
     }
@@ -447,7 +460,7 @@ impl<'a> Buffers<'a> {
         };
         let sizes = self.raw::<i64>(variadic + 2, variadic)?;
         let buffer = |number: usize| {
-            // SAFETY: there are as many sizes as buffers.
+            // SAFETY: the number of sizes equals the number of buffers.
             let size = unsafe { sizes.get(number) };
             Ok((self.raw(number + 2, usize::from(size > 0))?, size))
         };
@@ -470,14 +483,14 @@ unsafe fn read<'a>(schema: &'a Schema, array: &'a Array, depth: usize) -> Result
     if schema.format.is_null() {
         return Problem::broken("a type is missing");
     }
-    // SAFETY: a string of C, says the interface.
+    // SAFETY: according to the interface, the format is a C string.
     let format = unsafe { CStr::from_ptr(schema.format) }.to_str().unwrap_or_default();
     let buffers = Buffers { array, rows };
     if !schema.dictionary.is_null() {
         if array.dictionary.is_null() {
             return Problem::broken("a dictionary is missing");
         }
-        // SAFETY: not null, and they live as long as what has them.
+        // SAFETY: the pointers are not null, and are valid as long as the schema and the array.
         let values = unsafe { read(&*schema.dictionary, &*array.dictionary, depth + 1) }?;
         let (Some(width), false) = (Width::of_arrow(format), values.is_fields()) else { return Err(not_keys(format)) };
         let indexes = integers(&buffers, width)?;
@@ -490,7 +503,7 @@ unsafe fn read<'a>(schema: &'a Schema, array: &'a Array, depth: usize) -> Result
         });
     }
     if format == "+s" {
-        // SAFETY: as of this function.
+        // SAFETY: the caller meets the requirements of this function, which are the same.
         return unsafe { fields(schema, array, offset, len, depth) };
     }
     let values = match format {
@@ -534,12 +547,12 @@ unsafe fn fields<'a>(schema: &'a Schema, array: &'a Array, offset: usize, len: u
     }
     let mut fields = Vec::new();
     for number in 0..count as usize {
-        // SAFETY: there are so many pointers.
+        // SAFETY: `number` is below the number of children.
         let (schema, array) = unsafe { (*schema.children.add(number), *array.children.add(number)) };
         if schema.is_null() || array.is_null() {
             return Problem::broken("a field is missing");
         }
-        // SAFETY: not null, and they live as long as what has them.
+        // SAFETY: the pointers are not null, and are valid as long as the schema and the array.
         let field = unsafe { read(&*schema, &*array, depth + 1) }?;
         if field.len < offset + len {
             return Problem::broken("a field has fewer rows than its table");
@@ -547,11 +560,13 @@ unsafe fn fields<'a>(schema: &'a Schema, array: &'a Array, offset: usize, len: u
         fields.push(field);
     }
     let valid = Buffers { array, rows: offset + len }.valid_of_fields()?;
-    // A table of one column is that column, and null where either is.
+    // A table with one column is read as this column. A row is null if it is null in the table or
+    // in the column.
     if fields.len() == 1
         && let Some(mut field) = fields.pop()
     {
-        // What the rows of fields of their own are is counted from their own first.
+        // The offset of the table applies to the column, and to the validity bits of the tables
+        // within it.
         field.offset += offset;
         field.outer.iter_mut().for_each(|(_, first)| *first += offset);
         field.outer.extend(valid.map(|bits| (bits, offset)));
@@ -562,8 +577,8 @@ unsafe fn fields<'a>(schema: &'a Schema, array: &'a Array, offset: usize, len: u
 }
 
 impl<'a> Buffers<'a> {
-    /// Returns the validity bits of a table's rows. Some producers give no buffers at all for a
-    /// table.
+    /// Returns the validity bits of a table's rows. Some producers export a table without any
+    /// buffers; all its rows are valid.
     fn valid_of_fields(&self) -> Result<Option<Raw<'a, u8>>, Problem> {
         if self.array.n_buffers == 0 { Ok(None) } else { self.valid() }
     }
@@ -579,6 +594,6 @@ fn not_keys(format: &str) -> Problem {
         _ => ("values of an unknown type", "cast it to text"),
     };
     Problem::Type(format!(
-        "a column of {what} (Arrow format `{format}`) has no keys: keys are strings, bytes, integers, booleans and structs of them; {advice}"
+        "a column of {what} (Arrow format `{format}`) cannot be used as keys: keys are strings, bytes, integers, booleans and structs of them; {advice}"
     ))
 }

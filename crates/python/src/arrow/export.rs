@@ -1,4 +1,4 @@
-//! A column of booleans for other libraries.
+//! Exports a column of booleans to other libraries.
 
 use super::abi::{Array, Schema};
 use super::{ARRAY, SCHEMA};
@@ -15,20 +15,22 @@ struct Exported {
 }
 
 unsafe extern "C" fn release_schema(schema: *mut Schema) {
-    // SAFETY: called once by the owner; all that it points to is static.
+    // SAFETY: the owner calls this function once. The structure points only to static data, so
+    // nothing is freed.
     unsafe { (*schema).release = None };
 }
 
 unsafe extern "C" fn release_array(array: *mut Array) {
-    // SAFETY: called once by the owner, with the pointer that was put there.
+    // SAFETY: the owner calls this function once, and `private_data` is the pointer that `export`
+    // stored.
     unsafe {
         drop(Box::from_raw((*array).private_data.cast::<Exported>()));
         (*array).release = None;
     }
 }
 
-/// Capsules with the type and the array of this many booleans, one bit each; an element is null if
-/// its bit in `valid` is 0.
+/// Returns two capsules: the type, and an array of this many booleans with one bit each. An element
+/// is null if its bit in `valid` is 0.
 pub(crate) fn export<'py>(
     py: Python<'py>,
     words: Vec<u64>,
@@ -40,7 +42,8 @@ pub(crate) fn export<'py>(
     (schema.format, schema.name, schema.flags) = (c"b".as_ptr(), c"".as_ptr().cast::<c_char>(), 2);
     schema.release = Some(release_schema);
     let mut exported = Box::new(Exported { words, valid, buffers: [ptr::null(); 2] });
-    // Bits of little-endian words are bits of their bytes.
+    // Arrow numbers the bits byte by byte, so the bytes of each word must be in little-endian
+    // order.
     #[cfg(target_endian = "big")]
     for word in exported.words.iter_mut().chain(exported.valid.iter_mut().flatten()) {
         *word = word.swap_bytes();
@@ -51,7 +54,7 @@ pub(crate) fn export<'py>(
     array.buffers = exported.buffers.as_mut_ptr();
     array.private_data = Box::into_raw(exported).cast();
     array.release = Some(release_array);
-    // The structures come first in the capsules, where consumers look for them and move them out;
-    // what is left is released with the capsule.
+    // The structures are at the beginning of the capsules, where consumers look for them and move
+    // them out. A structure that no consumer has moved out is released with its capsule.
     Ok((PyCapsule::new_with_value(py, schema, SCHEMA)?, PyCapsule::new_with_value(py, array, ARRAY)?))
 }

@@ -1,10 +1,9 @@
-//! Columns of other libraries through the Arrow C data interface: five C structures, which are read
-//! in place and never copied.
+//! Columns of other libraries, read in place through the Arrow C data interface.
 //!
-//! The interface is implemented by hand, because it is small and the crates that support it contain
-//! a whole array library. The interface does not include the sizes of buffers, so every consumer
-//! has to trust the lengths and offsets of the producer. Everything that can be checked is checked
-//! (signs, orders, missing buffers, numbers of buffers and children).
+//! The interface is implemented by hand, because it is small, and the crates that support it
+//! contain a whole array library. The interface does not include the sizes of buffers, so every
+//! consumer has to trust the lengths and offsets of the producer. Everything that can be checked is
+//! checked: signs, the order of offsets, missing buffers, and the numbers of buffers and children.
 #![allow(unsafe_code, reason = "a foreign interface of pointers")]
 
 mod abi;
@@ -95,8 +94,8 @@ impl Arrays {
         };
         let (schema, array) = (pointer(&schema, SCHEMA)?, pointer(&array, ARRAY)?);
         let taking = TAKING.lock().unwrap_or_else(PoisonError::into_inner);
-        // SAFETY: capsules of these names hold these structures, says the interface; no other
-        // thread takes out of them meanwhile.
+        // SAFETY: according to the interface, capsules with these names contain these structures.
+        // Meanwhile, no other thread moves structures out of them.
         let (schema, array) = unsafe { (Schema::take(schema), Array::take(array)) };
         drop(taking);
         if schema.is_released() || array.is_released() {
@@ -108,8 +107,8 @@ impl Arrays {
     fn of_stream(capsule: &Bound<'_, PyAny>) -> PyResult<Arrays> {
         let stream = pointer(capsule, STREAM)?;
         let taking = TAKING.lock().unwrap_or_else(PoisonError::into_inner);
-        // SAFETY: a capsule of this name holds this structure, says the interface; no other thread
-        // takes out of it meanwhile.
+        // SAFETY: according to the interface, a capsule with this name contains this structure.
+        // Meanwhile, no other thread moves the structure out of it.
         let mut stream = unsafe { Stream::take(stream) };
         drop(taking);
         let py = capsule.py();
@@ -118,8 +117,8 @@ impl Arrays {
         Ok(Arrays { schema, rest: Rest::Stream(stream) })
     }
 
-    /// The next array, with the type of all arrays. The function must not be called with the
-    /// interpreter held, because the producer may need it.
+    /// The next array. The function must be called with the interpreter released, because the
+    /// producer can need the interpreter.
     pub(crate) fn next(&mut self) -> Result<Option<Array>, Problem> {
         match &mut self.rest {
             Rest::One(array) => Ok(array.take()),
@@ -129,23 +128,23 @@ impl Arrays {
 
     /// Returns the column in one of these arrays.
     pub(crate) fn column<'a>(&'a self, array: &'a Array) -> Result<Column<'a>, Problem> {
-        // SAFETY: schema and array come from one producer, and are borrowed for as long as the
-        // column.
+        // SAFETY: the schema and the array come from the same producer, and are borrowed as long as
+        // the column lives.
         unsafe { Column::read(&self.schema, array) }
     }
 }
 
-/// Decides whether to use the items of a pandas object after its `__arrow_c_stream__` has failed.
-/// This method exists even without pyarrow, and for values that have no Arrow type, such as tuples
-/// and mixed values. The items of such a Series can still be keys. The items of a table are the
-/// names of its columns, which nobody wants as keys, so a table is an error.
+/// Decides what to do after the `__arrow_c_stream__` of a pandas object has failed. The method
+/// fails without pyarrow, and for values that have no Arrow type, such as tuples and mixed values.
+/// The items of a Series can still be keys, so they are read one by one. The items of a table are
+/// the names of its columns, which nobody wants as keys, so a table is an error.
 fn instead_of_stream(object: &Bound<'_, PyAny>, error: PyErr) -> PyResult<()> {
     let py = object.py();
     let cannot =
         error.is_instance_of::<PyImportError>(py) || error.is_instance_of::<PyTypeError>(py) || error.is_instance_of::<PyValueError>(py);
     let is_pandas =
         |kind: Bound<'_, PyAny>| kind.getattr(intern!(py, "__module__"))?.extract::<String>().map(|name| name.starts_with("pandas."));
-    // Of a subclass, one of its bases is.
+    // In a subclass of a pandas class, one of the base classes is from pandas.
     if !cannot || !object.get_type().mro().iter().any(|kind| is_pandas(kind).unwrap_or(false)) {
         return Err(error);
     }

@@ -1,4 +1,4 @@
-//! Keys in columns, block by block, on one thread or several.
+//! Operations on the keys of a column, block by block, on one or several threads.
 
 use super::{BLOCK, BLOCK_BYTES, Outcome, Refusal, Run, Share, Work, hashes};
 use crate::arrow::{Column, Nulls, Problem, Span};
@@ -10,9 +10,9 @@ use truebloom::{KeyHash, PortableHasher};
 /// processes at a time.
 const SLICE: usize = 64 * BLOCK;
 
-/// How many keys are hashed in parallel while as many others are inserted. The number is large
-/// enough to justify a thread, and small enough that several threads share the hashing of a short
-/// column.
+/// The number of keys in a slice that is hashed by parallel threads while the previous slice is
+/// inserted. The number is large enough to justify a thread, and small enough that several threads
+/// share the hashing of a short column.
 const HASHED: usize = 16 * BLOCK;
 
 /// Why processing a column stopped early.
@@ -40,7 +40,8 @@ pub(super) fn run_column(py: Python<'_>, column: &Column<'_>, work: &Work<'_>, o
     };
     let slice = match work.share {
         Share::Hashing if work.threads > 1 => HASHED,
-        // No more than that at once: each slice ends with a thread that waits for the others.
+        // At the end of each slice, threads wait for the slowest of them, so slices are large. The
+        // slices do not grow further beyond 16 threads.
         _ => SLICE * work.threads.min(16),
     };
     let mut hashed = None;
@@ -53,12 +54,12 @@ pub(super) fn run_column(py: Python<'_>, column: &Column<'_>, work: &Work<'_>, o
             (Share::Hashing, Some(hasher)) => {
                 let next = rows.end..(rows.end + slice).min(column.len());
                 let present = hashed.take().map_or_else(|| hash_by_threads(column, rows, hasher, work.threads), Ok)?;
-                // All threads but this one hash the next keys meanwhile.
+                // Meanwhile, all other threads hash the next keys.
                 let hash_next = || hash_by_threads(column, next.clone(), hasher, work.threads - 1);
                 let (done, ahead) = std::thread::scope(|scope| {
                     let ahead = std::thread::Builder::new().spawn_scoped(scope, hash_next);
                     let done = insert_hashed(&present, work);
-                    // Without a thread to spare, this one does it.
+                    // If the thread cannot be started, this thread does its work.
                     (done, ahead.map_or_else(|_| Ok(hash_next()), |ahead| ahead.join()))
                 });
                 hashed = Some(ahead.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
@@ -71,7 +72,7 @@ pub(super) fn run_column(py: Python<'_>, column: &Column<'_>, work: &Work<'_>, o
     Ok(())
 }
 
-/// The memory for a block, which is reused for the next.
+/// The memory for a block, which is reused for the next block.
 #[derive(Default)]
 struct Scratch {
     numbers: Vec<u64>,
@@ -147,7 +148,7 @@ fn by_threads<R: Send>(parts: Vec<Range<usize>>, part: impl Fn(Range<usize>) -> 
     let part = &part;
     std::thread::scope(|scope| {
         let start = |rows: Range<usize>| {
-            // Without a thread to spare, this one does it.
+            // If a thread cannot be started, this thread does its work.
             let own = rows.clone();
             std::thread::Builder::new().spawn_scoped(scope, move || part(rows)).map_err(|_| part(own))
         };
@@ -168,7 +169,7 @@ fn ask_by_threads(column: &Column<'_>, rows: Range<usize>, work: &Work<'_>) -> R
     Ok(outcome)
 }
 
-/// The hashes of a block's keys, and its rows that are null.
+/// The blocks of a slice. For each block: the hashes of its keys, and the rows that are null.
 type Hashed = Vec<(Vec<KeyHash>, Nulls)>;
 
 fn hash_by_threads(column: &Column<'_>, rows: Range<usize>, hasher: &PortableHasher, threads: usize) -> Result<Hashed, Stop> {

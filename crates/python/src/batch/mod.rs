@@ -1,5 +1,5 @@
-//! Operations on many keys: keys from any kind of container are collected in blocks, which a filter
-//! processes while the interpreter is released.
+//! Operations on many keys, from any kind of container. The keys are collected in blocks. The
+//! interpreter is released while a filter processes a block.
 
 mod columns;
 mod objects;
@@ -20,11 +20,11 @@ use truebloom::{Answers, BuildError, KeyHash, PortableHasher};
 /// The number of keys in a block; the copies of these keys fit in the L2 cache.
 const BLOCK: usize = 4096;
 
-/// The largest number of bytes for the keys of a block that are assembled or copied from Python;
-/// the block ends with the key that exceeds it.
+/// A limit on the size in bytes of a block whose keys are assembled from fields or copied from
+/// Python. The block ends with the key that exceeds this limit.
 const BLOCK_BYTES: usize = 1 << 20;
 
-/// The largest number of threads; it is more than is useful on any machine.
+/// The largest number of threads that can be requested.
 const MOST_THREADS: usize = 256;
 
 /// A block of keys.
@@ -71,14 +71,14 @@ impl From<BuildError> for Refusal {
     }
 }
 
-/// What threads may do in parallel.
+/// The work that threads can do in parallel.
 #[derive(Clone, Copy)]
 pub(crate) enum Share {
-    /// Threads have no work in parallel, because every key depends on the previous ones.
+    /// Nothing, because the answer for a key depends on the previous keys.
     Nothing,
-    /// Hash the next keys while the previous ones are processed one after the other.
+    /// Hashing: threads hash the next keys while one thread processes the previous keys in order.
     Hashing,
-    /// Look up all keys at once.
+    /// The whole operation: threads look up different keys at the same time.
     Asking,
 }
 
@@ -88,10 +88,10 @@ type Ask<'a> = dyn Fn(Run<'_>) -> Result<Answers, Refusal> + Sync + 'a;
 pub(crate) struct Work<'a> {
     pub(crate) ask: &'a Ask<'a>,
     pub(crate) share: Share,
-    /// The hasher, if only the hashes of keys are needed.
+    /// The hasher, if the operation needs only the hashes of keys.
     pub(crate) hasher: Option<PortableHasher>,
     pub(crate) threads: usize,
-    /// Whether to keep the individual answers, and not only the number of those that are true.
+    /// Whether to keep the individual answers. Otherwise, only the number of true answers is kept.
     pub(crate) keep: bool,
 }
 
@@ -127,7 +127,8 @@ pub(crate) fn run(keys: &Bound<'_, PyAny>, work: &Work<'_>) -> PyResult<Outcome>
     run_objects(keys, work)
 }
 
-/// Whether this is a memoryview of bytes or a mapped file: a byte string, which is a single key.
+/// Whether the object is a memoryview of bytes or a mapped file. Such an object is a byte string,
+/// which is a single key.
 fn is_view_of_bytes(keys: &Bound<'_, PyAny>) -> bool {
     let is_map = || keys.get_type().fully_qualified_name().is_ok_and(|name| name == "mmap.mmap");
     (keys.is_instance_of::<PyMemoryView>() || is_map()) && PyUntypedBuffer::get(keys).is_ok_and(|buffer| buffer.item_size() == 1)
@@ -139,7 +140,8 @@ fn run_arrays(py: Python<'_>, mut arrays: Arrays, work: &Work<'_>) -> PyResult<O
     loop {
         let Some(array) = py.detach(|| arrays.next()).map_err(raise)? else { break };
         let done = arrays.column(&array).map_err(raise).and_then(|column| run_column(py, &column, work, &mut outcome));
-        // Its producer may wait for threads that need the interpreter, as for the next one.
+        // The interpreter is released, because the producer of an array can wait for threads that
+        // need the interpreter when it frees the array, as when it makes the next one.
         py.detach(move || drop(array));
         if let Err(error) = done {
             py.detach(move || drop(arrays));
@@ -150,7 +152,8 @@ fn run_arrays(py: Python<'_>, mut arrays: Arrays, work: &Work<'_>) -> PyResult<O
     Ok(outcome)
 }
 
-/// The buffer of an object that stores integers one after the other.
+/// The buffer of an object that contains integers in one dimension, such as a numpy array. `None`
+/// for other objects.
 fn numbers_of(keys: &Bound<'_, PyAny>) -> PyResult<Option<PyUntypedBuffer>> {
     let Ok(buffer) = PyUntypedBuffer::get(keys) else { return Ok(None) };
     let format = buffer.format().to_str().unwrap_or_default();
@@ -163,8 +166,8 @@ fn run_buffer(py: Python<'_>, buffer: &PyUntypedBuffer, work: &Work<'_>) -> PyRe
     let signed = buffer.format().to_bytes().last().is_some_and(u8::is_ascii_lowercase);
     let (Some(len), Some(stride)) = (buffer.shape().first(), buffer.strides().first()) else { return Ok(Outcome::new(work.keep)) };
     #[allow(unsafe_code, reason = "the buffer protocol is pointers")]
-    // SAFETY: the buffer says that so many items are there, and keeps them there as long as it
-    // lives.
+    // SAFETY: the buffer contains this number of items of this size, and stays valid as long as
+    // `buffer` lives.
     let column = unsafe { Column::strided(buffer.buf_ptr().cast(), *len, buffer.item_size(), signed, *stride) };
     let Some(column) = column else { return Ok(Outcome::new(work.keep)) };
     let mut outcome = Outcome::new(work.keep);

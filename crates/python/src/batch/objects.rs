@@ -1,4 +1,4 @@
-//! Keys from lists and iterators: Python objects, one by one.
+//! Operations on the keys of a list or another iterable, which are Python objects.
 
 use super::{BLOCK, BLOCK_BYTES, Outcome, Refusal, Run, Work};
 use crate::arrow::{Nulls, Span};
@@ -22,7 +22,7 @@ pub(super) fn run_objects(keys: &Bound<'_, PyAny>, work: &Work<'_>) -> PyResult<
     let mut block = Objects { hasher: work.hasher, ..Objects::default() };
     loop {
         let end = block.fill(py, &mut objects);
-        // Those before one that is no key are taken, as those before it by a set.
+        // If an object is not a key, the keys before it are still processed, as `set.update` does.
         let answers = py.detach(|| block.ask(work));
         outcome.push(&answers.map_err(|refusal| refusal.into_error(py))?, &Nulls::default());
         if let Some(end) = end {

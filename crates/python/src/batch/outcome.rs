@@ -68,7 +68,7 @@ impl Outcome {
     }
 }
 
-/// Appends this many bits to the existing ones; bits beyond the last stay 0.
+/// Appends `len` bits to the `there` existing bits. The unused bits of the last word are 0.
 fn append_bits(to: &mut Vec<u64>, there: usize, bits: &[u64], len: usize) {
     let shift = there % 64;
     for (number, word) in bits.iter().take(len.div_ceil(64)).enumerate() {

@@ -21,7 +21,7 @@ impl BloomFilter {
         self.held.look(py, |held| viewed!(held, filter => filter.probes()))
     }
 
-    /// The number of distinct keys that it was planned for, if there was a plan.
+    /// The number of distinct keys that the filter was planned for. None if there was no plan.
     #[getter]
     fn capacity(&self, py: Python<'_>) -> Option<u64> {
         self.held.look(py, |held| viewed!(held, filter => filter.capacity()))
@@ -39,25 +39,27 @@ impl BloomFilter {
         truebloom::KeyHasher::seed(&self.hasher).into()
     }
 
-    /// Whether it was made for untrusted keys.
+    /// Whether the filter was made for untrusted keys, with a keyed hash.
     #[getter]
     fn untrusted(&self) -> bool {
         self.hasher.hasher_id() == truebloom::HasherId::Sip13
     }
 
-    /// The scheme: how a hash becomes positions.
+    /// The scheme, which computes positions from a hash.
     #[getter]
     fn scheme(&self, py: Python<'_>) -> &'static str {
         self.held.look(py, |held| viewed!(held, filter => filter.scheme_id())).name()
     }
 
-    /// How often keys were added, repeats included: at least the number of distinct keys.
+    /// How many keys were added, including repeats. This is an upper bound on the number of
+    /// distinct keys.
     #[getter]
     fn offered(&self, py: Python<'_>) -> u64 {
         self.held.look(py, |held| viewed!(held, filter => filter.offered()))
     }
 
-    /// How many keys were certainly new when they were added: at most the number of distinct keys.
+    /// How many keys were certainly new when they were added. This is a lower bound on the number
+    /// of distinct keys.
     #[getter]
     fn surely_new(&self, py: Python<'_>) -> u64 {
         self.held.look(py, |held| viewed!(held, filter => filter.changed()))
@@ -75,37 +77,40 @@ impl BloomFilter {
         self.held.read(py, |held| counted!(held, filter => filter.fill())).map_err(|error| format_error(py, &error))
     }
 
-    /// Whether no key was added since it was made or cleared.
+    /// Whether no key was added since the filter was made or cleared.
     #[getter]
     fn is_empty(&self, py: Python<'_>) -> PyResult<bool> {
         self.held.read(py, |held| counted!(held, filter => filter.is_empty())).map_err(|error| format_error(py, &error))
     }
 
-    /// Whether it certainly holds more distinct keys than it was planned for.
+    /// Whether the filter certainly holds more distinct keys than it was planned for.
     #[getter]
     fn is_over_capacity(&self, py: Python<'_>) -> PyResult<bool> {
         self.held.read(py, |held| counted!(held, filter => filter.is_over_capacity())).map_err(|error| format_error(py, &error))
     }
 
-    /// Whether it is the result of a union or an intersection: its counts are then bounds.
+    /// Whether the filter is the result of a union or an intersection. If so, its counts of keys
+    /// are only bounds.
     #[getter]
     fn is_merged(&self, py: Python<'_>) -> bool {
         self.held.look(py, |held| viewed!(held, filter => filter.is_merged()))
     }
 
-    /// Whether the bits are in a file, so that the filter cannot be changed.
+    /// Whether the filter was opened with mmap=True. If so, its bits are in the file, and it cannot
+    /// be changed.
     #[getter(is_mapped)]
     fn get_is_mapped(&self, py: Python<'_>) -> bool {
         self.is_mapped(py)
     }
 
-    /// The number of bytes in memory for the bits.
+    /// The size of the bits in memory, in bytes.
     #[getter]
     fn nbytes(&self, py: Python<'_>) -> u64 {
         self.bits(py).div_ceil(64) * 8
     }
 
-    /// A text that is stored with the filter and in its file, up to 104 bytes.
+    /// A text of up to 104 bytes that is stored with the filter and in its file. None if there is
+    /// no label.
     #[getter]
     fn label(&self, py: Python<'_>) -> Option<String> {
         self.held.look(py, |held| viewed!(held, filter => filter.label().map(str::to_owned)))
@@ -115,7 +120,7 @@ impl BloomFilter {
     fn set_label(&self, py: Python<'_>, label: Option<&str>) -> PyResult<()> {
         let label = label.unwrap_or_default();
         let kept = self.change(py, |filter| Filter::set_label(filter, label))?;
-        if kept { Ok(()) } else { Err(raise(py, Kind::Plan, "a label has at most 104 bytes of UTF-8 and no NUL")) }
+        if kept { Ok(()) } else { Err(raise(py, Kind::Plan, "a label can have at most 104 bytes in UTF-8, and cannot contain NUL")) }
     }
 
     fn __repr__(slf: &Bound<'_, BloomFilter>) -> PyResult<String> {

@@ -11,7 +11,8 @@ pub(super) enum Held {
     Mapped(Box<InFile>),
 }
 
-/// A filter in a mapped file. Operations that need all bits read and check them once.
+/// A filter in a mapped file. The first operation that needs all bits reads and checks them; the
+/// result is kept for later operations.
 pub(super) struct InFile {
     pub(super) view: AnyFilter<View<Mapped>>,
     checked: OnceLock<Result<AnyFilter<Checked<Mapped>>, FormatError>>,
@@ -23,7 +24,7 @@ impl InFile {
     }
 }
 
-/// Evaluates the same expression wherever the bits are.
+/// Evaluates the same expression for a filter in memory and for one in a file.
 macro_rules! viewed {
     ($held:expr, $filter:ident => $value:expr) => {
         match $held {
@@ -36,8 +37,8 @@ macro_rules! viewed {
     };
 }
 
-/// Evaluates the same expression wherever the bits are, after reading and checking all of them;
-/// returns an error if they are damaged.
+/// Like `viewed!`, but first reads and checks all bits of a filter in a file. Returns an error if
+/// they are damaged.
 macro_rules! counted {
     ($held:expr, $filter:ident => $value:expr) => {
         match $held {
@@ -82,14 +83,15 @@ impl Held {
         }
     }
 
-    /// Whether both have the same bits, plan and counts, whatever their storage is.
+    /// Whether both filters have the same bits, plan and counts. One can be in memory and the other
+    /// in a file.
     pub(super) fn equals(&self, other: &Held) -> Result<bool, Copying> {
         match (self, other) {
             (Held::Owned(ours), Held::Owned(theirs)) => Ok(ours == theirs),
             (Held::Mapped(ours), Held::Mapped(theirs)) => {
                 Ok(ours.checked().map_err(Copying::Format)? == theirs.checked().map_err(Copying::Format)?)
             }
-            // Filters compare only with those whose bits are in the same kind of place.
+            // `==` needs two filters with the same kind of storage.
             (Held::Owned(owned), mapped) | (mapped, Held::Owned(owned)) => Ok(*owned == mapped.copied()?),
         }
     }
@@ -112,9 +114,9 @@ impl Merge {
     }
 }
 
-/// A clone that reports an error if there is not enough memory; `clone` itself would end the
-/// process. Another thread may take the memory between the test and the clone; only a clone that
-/// can fail would prevent this.
+/// Clones a filter, or returns an error if there is not enough memory. Without the test, `clone`
+/// would end the process. This can still happen if another thread takes the memory between the test
+/// and the clone.
 fn to_owned(filter: &AnyFilter) -> Result<AnyFilter, BuildError> {
     let bytes = filter.encoded_bytes();
     let mut room = Vec::<u8>::new();

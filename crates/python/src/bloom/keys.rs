@@ -1,4 +1,4 @@
-//! Keys: one at a time, and many at a time.
+//! The methods that add and query keys, one at a time or many at a time.
 
 use super::BloomFilter;
 use super::held::viewed;
@@ -15,7 +15,7 @@ impl BloomFilter {
         let mut held = self.held.held_to_change();
         let filter = held.owned()?;
         Ok(match (filter, keys) {
-            // The one filter that may need memory for more keys.
+            // Only this filter can need more memory during insertions.
             (AnyFilter::Scalable(filter), Run::Hashes(hashes)) => filter.try_insert_all_hashes(hashes)?,
             (AnyFilter::Scalable(filter), keys) => filter.try_insert_all_hashes(&hashes(&self.hasher, &keys))?,
             (filter, Run::Numbers(numbers)) => Filter::insert_all(filter, numbers.iter().copied()),
@@ -52,9 +52,9 @@ impl BloomFilter {
 
     /// Adds a key; returns True if it was certainly new.
     ///
-    /// False means that the key was added before, or that it is new and passes by chance, which
-    /// happens at the filter's rate. Keys are str (as UTF-8), bytes-like objects, ints of up to 64
-    /// bits, uuid.UUID, and tuples of these; 1 and True are the same key, and so are "a" and b"a".
+    /// False means that the key was added before, or that it is a false positive. Keys are str (as
+    /// UTF-8), bytes-like objects, ints of up to 64 bits, uuid.UUID, and tuples of these. 1 and
+    /// True are the same key, and so are "a" and b"a".
     fn add(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
         let hash = with_key(key, |key| self.hasher.hash_key(&key))?;
         let py = key.py();
@@ -66,12 +66,13 @@ impl BloomFilter {
     }
 
     /// Adds many keys: from a list, any iterable, a numpy array of integers, or anything with the
-    /// Arrow C interface (pyarrow, polars, pandas, DuckDB). Returns how many were certainly new,
-    /// which is a lower bound on the number of distinct keys among them.
+    /// Arrow C interface (pyarrow, polars, pandas, DuckDB). Returns how many keys were certainly
+    /// new.
     ///
-    /// Nulls in columns are skipped; None in a list is an error. Columns and arrays are read in
-    /// place; `threads` has an effect only on them, mostly on strings. A table counts as a column
-    /// of tuples, and a table with one column as that column.
+    /// Nulls in columns are skipped; None in a list is an error. Each row of a table is one key: a
+    /// tuple of its fields, or the field itself if the table has only one column. Columns and
+    /// arrays are read in place, without a copy. `threads` makes only columns and arrays faster,
+    /// mostly columns of strings.
     ///
     /// >>> f = BloomFilter(1000, 0.01, seed=1)
     /// >>> f.update(["a", "b", "a"])
@@ -81,8 +82,8 @@ impl BloomFilter {
         Ok(self.offer(keys, threads, false)?.ones)
     }
 
-    /// Adds many keys, and reports for each whether it was certainly new: the first occurrences of
-    /// a column. The answers have the same types as from `contains_many`.
+    /// Adds many keys, and reports for each key whether it was certainly new. `contains_many`
+    /// describes the type of the answers.
     ///
     /// >>> BloomFilter(1000, 0.01, seed=1).add_many(["a", "b", "a"])
     /// [True, True, False]
@@ -91,13 +92,16 @@ impl BloomFilter {
         give_back(keys, Answers::new(self.offer(keys, threads, true)?))
     }
 
-    /// Reports for each of many keys whether it is contained. Accepts the same keys as `update`;
-    /// the type of the answer corresponds to the type of the keys.
+    /// Reports for each of many keys whether it is contained. Accepts the same keys as `update`.
+    /// The type of the answers depends on the type of the keys:
     ///
-    /// A list, or any iterable, gives a list of bool; a numpy array gives an array of bool; a
-    /// pandas Series gives a Series of bool with its index; pyarrow, polars and DuckDB columns give
-    /// a column of booleans. If the key is null, the answer is null, as in SQL, and False in numpy
-    /// and pandas.
+    /// - for a list or any other iterable: a list of bool;
+    /// - for a numpy array: a numpy array of bool;
+    /// - for a pandas Series: a Series of bool with the same index;
+    /// - for a column of pyarrow, polars or DuckDB: a column of booleans.
+    ///
+    /// For a null key, the answer is False in numpy and pandas. In all other columns it is null, as
+    /// in SQL.
     ///
     /// >>> f = BloomFilter(1000, 0.01, seed=1)
     /// >>> f.update(range(10))
@@ -110,7 +114,7 @@ impl BloomFilter {
         give_back(keys, Answers::new(run(keys, &work)?))
     }
 
-    /// How many of the keys are contained: `contains_many` without the individual answers.
+    /// How many of the keys are contained. Accepts the same keys as `update`.
     #[pyo3(signature = (keys, *, threads=1))]
     fn count_contained(&self, keys: &Bound<'_, PyAny>, threads: usize) -> PyResult<u64> {
         Ok(run(keys, &Work { ask: &|keys| Ok(self.ask(keys)), share: Share::Asking, hasher: Some(self.hasher), threads, keep: false })?

@@ -1,4 +1,4 @@
-//! Constructors: for items at a rate, from a plan, or with a given size.
+//! Constructors: from a number of items and a rate, from a plan, or with a given size.
 
 use super::{BloomFilter, Made, ScalableFilter};
 use crate::errors::{Kind, build_error, math_error, raise};
@@ -54,7 +54,7 @@ impl BloomFilter {
         BloomFilter::new_of(filter.map_err(|error| build_error(py, &error))?).into_object(cls)
     }
 
-    /// A filter with this many bits and probes, without a guaranteed rate.
+    /// Makes a filter with this many bits and probes, without a guaranteed rate.
     #[classmethod]
     #[pyo3(signature = (bits, probes, *, scheme=None, seed=None, untrusted=false))]
     fn with_size<'py>(
@@ -78,7 +78,7 @@ impl BloomFilter {
     }
 }
 
-/// A filter that grows has no fixed size.
+/// Returns an error for a class of filters that grow, because such filters have no fixed size.
 fn refuse_growing(class: &Bound<'_, PyType>) -> PyResult<()> {
     if class.is_subclass_of::<ScalableFilter>()? {
         return Err(raise(

@@ -1,5 +1,5 @@
-//! The filter: its contents, and how it becomes a Python object. The methods of `BloomFilter` are
-//! in the other files of this folder, by topic.
+//! The type `BloomFilter`, and how it becomes a Python object. The methods of `BloomFilter` are in
+//! the other files of this folder, by topic.
 
 mod facts;
 mod files;
@@ -20,8 +20,8 @@ use pyo3::types::PyType;
 use std::sync::{Mutex, PoisonError};
 use truebloom::{AnyFilter, FileKind, PortableHasher};
 
-/// A set that answers "certainly not in it" or "probably in it" from a few bits per key, with a
-/// proven false-positive rate.
+/// A set of keys that takes a few bits per key, and has a proven false-positive rate. Its answer is
+/// either "certainly not in the set" or "probably in the set".
 ///
 /// >>> f = BloomFilter(1000, 0.01, seed=1)
 /// >>> f.add("a"), f.add("a")
@@ -32,30 +32,31 @@ use truebloom::{AnyFilter, FileKind, PortableHasher};
 /// Parameters
 /// ----------
 /// items:
-///   The number of distinct keys to hold; a float without a fraction is accepted (1e6).
+///   The number of distinct keys to hold: an int, or a float without a fraction, such as 1e6.
 /// fpr:
 ///   The false-positive rate: 0.01, "1%", "1/100", Decimal or Fraction.
 /// layout:
-///   "spread" (the fewest bits), "lines" (all bits of a key in one cache line: faster, and at 1%
-///   3.5% larger for a million keys, 9% for a thousand), or "auto".
+///   "spread" takes the fewest bits. "lines" keeps all bits of a key in one cache line, which is
+///   faster; at a rate of 1%, the filter is 3.5% larger for a million keys, and 9% larger for a
+///   thousand keys. "auto" chooses "lines" if the filter is at most 10% larger.
 /// scheme:
-///   "standard", "classic", "partitioned", or, with mean=True, a scheme of two hashes such as
-///   "double".
+///   "standard", "classic" or "partitioned". With mean=True, a scheme of two hashes, such as
+///   "double", is also possible.
 /// confidence:
-///   The probability with which this one filter keeps the rate; 0.999 by default.
+///   The probability with which a single filter keeps the rate; 0.999 by default.
 /// mean:
-///   Guarantee only the average over seeds. This takes fewer bits, but about half of all filters
-///   have a rate slightly above the requested rate.
+///   Guarantee only the average rate over seeds. This takes fewer bits, but about half of all
+///   filters have a rate slightly above the requested rate.
 /// seed:
 ///   An int below 2**128, or hexadecimal digits; random by default. Filters can be merged only if
 ///   they have the same seed and size.
 /// untrusted:
-///   Use a keyed hash (SipHash-1-3), for keys that an attacker may choose. Keep the seed secret.
+///   Use a keyed hash (SipHash-1-3), for keys that an attacker can choose. Keep the seed secret.
 ///
-/// Threads may share a filter: every call sees it in a consistent state, and long calls let other
-/// threads run. A subclass may have its own attributes, which `copy` and pickle keep; opening or
-/// copying gives an object of the class on which it is called. There is no len(): a filter does not
-/// know how many distinct keys it holds, but `estimated_items()` gives an interval.
+/// Threads can share a filter: every call sees a consistent state, and long calls let other threads
+/// run. A subclass can have its own attributes, which `copy` and pickle keep. `open`, `from_bytes`
+/// and `copy` return an object of the same subclass. There is no len(), because a filter does not
+/// know how many distinct keys it holds; `estimated_items()` gives an interval.
 #[pyclass(frozen, subclass, module = "truebloom")]
 pub(crate) struct BloomFilter {
     held: Shared<Held>,

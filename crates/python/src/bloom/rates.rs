@@ -12,8 +12,8 @@ use truebloom_math::items_interval;
 
 #[pymethods]
 impl BloomFilter {
-    /// This filter's own false-positive rate right now, with its bracket: the probability that a
-    /// key that was never added passes, computed from the bits currently set.
+    /// The current false-positive rate of this filter, with a lower and an upper bound. It is the
+    /// probability that a key that was never added passes, and is computed from the set bits.
     ///
     /// >>> BloomFilter(1000, 0.01).fpr().value
     /// 0.0
@@ -22,8 +22,9 @@ impl BloomFilter {
         rate(py, &fpr)
     }
 
-    /// The expected rate of a filter of this size with this many distinct items (by default, as
-    /// many as planned): a mean over seeds. None without a plan.
+    /// The expected rate of a filter of this size with this many distinct items: a mean over seeds.
+    /// By default, `items` is the number of items that the filter was planned for; the result is
+    /// None if there was no plan.
     #[pyo3(signature = (items=None))]
     fn expected_fpr<'py>(&self, py: Python<'py>, items: Option<&Bound<'py, PyAny>>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let items = items.map(|items| whole("items", items)).transpose()?;
@@ -36,11 +37,12 @@ impl BloomFilter {
         fpr.map_err(|error| math_error(py, &error))?.map(|fpr| rate(py, &fpr)).transpose()
     }
 
-    /// How many distinct keys it holds, according to its set bits: an estimate, and an interval
-    /// that contains the truth with at least this confidence.
+    /// Estimates the number of distinct keys from the set bits. The result also has an interval
+    /// that contains the true number with at least this confidence.
     ///
-    /// For blocked filters, filters that grow and intersections, no estimate is known: the value is
-    /// None, and the ends of the interval are certain.
+    /// For blocked filters, schemes of two hashes, intersections and full filters, no estimate is
+    /// known, and its value is None. For these filters, and for filters that grow, the interval is
+    /// certain.
     #[pyo3(signature = (confidence=0.99))]
     fn estimated_items<'py>(&self, py: Python<'py>, confidence: f64) -> PyResult<Bound<'py, PyAny>> {
         let found = self.held.read(py, |held| {
@@ -64,10 +66,10 @@ impl BloomFilter {
         })
     }
 
-    /// Checks the promise. The expected rate is compared with the requested rate. The number of set
-    /// bits, and the hits among this many random keys, are compared with their predictions by exact
-    /// tests, which wrongly fail once in a million. The check uses a copy, so other threads may go
-    /// on adding keys.
+    /// Checks whether the filter keeps its rate. The expected rate is compared with the requested
+    /// rate. Exact tests compare the number of set bits, and the number of hits among this many
+    /// random keys, with their predictions. Each test wrongly fails at most once in a million. The
+    /// check uses a copy, so other threads can add keys meanwhile.
     ///
     /// >>> f = BloomFilter(1000, 0.01, seed=1)
     /// >>> _ = f.update(range(1000))
@@ -79,8 +81,8 @@ impl BloomFilter {
             Some(seed) => seed,
             None => u128::from(truebloom::Seed::random().map_err(|error| build_error(py, &error))?) as u64,
         };
-        // One state of the filter for all that is said, whatever other threads add meanwhile. What
-        // is in a file does not change.
+        // All results must describe the same state of the filter, although other threads can add
+        // keys meanwhile. A filter in a file does not change, so it is not copied.
         let snapshot = if self.is_mapped(py) { None } else { Some(BloomFilter::new_of(self.copied(py)?)) };
         let state = snapshot.as_ref().unwrap_or(self);
         let verification =
@@ -120,8 +122,8 @@ impl BloomFilter {
         let (mut left, mut part, mut hits) = (queries, 0, 0);
         loop {
             let now = left.min(PART);
-            // The random keys of each part have a seed of their own; what is asked of them is asked
-            // of all together.
+            // The random keys of each part have their own seed. The tests are applied to all parts
+            // together.
             let (seed, before) = (seed.wrapping_add(part), queries - left);
             let found = self.held.read(py, |held| {
                 counted!(held, filter => {

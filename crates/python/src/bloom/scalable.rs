@@ -17,10 +17,11 @@ use truebloom_math::Growth;
 /// >>> f.fpr().upper <= 0.01, f.layers > 3
 /// (True, True)
 ///
-/// The rate is kept with certainty, at any number of keys (for a union, only up to the sum of
-/// both), and costs up to three or four times the memory of a filter planned for the right number.
-/// `first_items` is the approximate number of keys in the first layer. A key that is already
-/// contained is not inserted again.
+/// The rate is kept with certainty, at any number of keys. The rate of a union can be as high as
+/// the sum of the two rates. The filter takes up to three or four times the memory of a filter that
+/// is planned for the right number of keys. It grows by adding layers; `first_items` is the
+/// approximate number of keys in the first layer. A key that is already contained is not inserted
+/// again.
 #[pyclass(frozen, subclass, extends = BloomFilter, module = "truebloom")]
 pub(crate) struct ScalableFilter {}
 

@@ -10,8 +10,8 @@ use pyo3::types::PyDict;
 
 #[pymethods]
 impl BloomFilter {
-    /// Returns the union, whose bits equal those of a filter with the keys of both. Raises
-    /// MergeError unless both have the same size and seed.
+    /// Returns the union of two filters. It has the same bits as a filter to which the keys of both
+    /// filters were added. Raises MergeError unless both filters have the same size and seed.
     fn __or__<'py>(slf: &Bound<'py, BloomFilter>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         Self::merged(slf, other, Merge::Union)
     }
@@ -20,8 +20,9 @@ impl BloomFilter {
         self.merge(other.py(), other.get(), Merge::Union)
     }
 
-    /// Returns a filter with the keys that are in both filters; other keys pass at the rate of the
-    /// result. More bits may be set than in a filter of only the common keys.
+    /// Returns the intersection of two filters. It contains the keys that are in both filters, and
+    /// can have more set bits than a filter to which only these keys were added. Other keys pass at
+    /// the rate of the intersection.
     fn __and__<'py>(slf: &Bound<'py, BloomFilter>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         Self::merged(slf, other, Merge::Intersection)
     }
@@ -37,7 +38,7 @@ impl BloomFilter {
         Ok(equal.into_pyobject(py)?.to_owned().into_any().unbind())
     }
 
-    /// A filter with the same keys, in its own memory.
+    /// Returns a copy of the filter, in its own memory.
     fn copy<'py>(slf: &Bound<'py, BloomFilter>) -> PyResult<Bound<'py, PyAny>> {
         Self::copied_with(slf, |own| Ok(own.into_any()))
     }
@@ -50,21 +51,21 @@ impl BloomFilter {
         Self::copied_with(slf, |own| slf.py().import("copy")?.getattr("deepcopy")?.call1((own, memo)))
     }
 
-    /// An empty filter of the same size, plan and seed, which can be merged with this one.
+    /// Returns an empty filter with the same size, plan and seed. The two filters can be merged.
     fn to_empty<'py>(slf: &Bound<'py, BloomFilter>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         let empty = slf.get().held.read(py, |held| viewed!(held, filter => filter.to_empty())).map_err(|error| build_error(py, &error))?;
         BloomFilter::new_of(empty).into_object(&slf.get_type())
     }
 
-    /// Forgets all keys; size, plan and seed stay.
+    /// Removes all keys. The size, plan and seed stay the same.
     fn clear(&self, py: Python<'_>) -> PyResult<()> {
         self.write(py, truebloom::Filter::clear)
     }
 }
 
 impl BloomFilter {
-    /// Changes this filter by means of another one, which is not changed.
+    /// Merges another filter into this one. The other filter is not changed.
     fn merge(&self, py: Python<'_>, other: &BloomFilter, merge: Merge) -> PyResult<()> {
         let change = |ours: &mut Held, theirs: &Held| ours.owned().map(|ours| merge.apply(ours, theirs));
         let result = self.held.change_by(py, &other.held, || self.copied(py).map(Held::Owned), change)?;
@@ -80,8 +81,8 @@ impl BloomFilter {
         merged.into_object(&slf.get_type())
     }
 
-    /// Makes a copy. If the object is of a subclass, `attributes_of` computes the attributes of the
-    /// copy.
+    /// Makes a copy. If the object has attributes of a subclass, `attributes_of` turns them into
+    /// the attributes of the copy.
     fn copied_with<'py>(
         slf: &Bound<'py, BloomFilter>,
         attributes_of: impl FnOnce(Bound<'py, PyDict>) -> PyResult<Bound<'py, PyAny>>,
