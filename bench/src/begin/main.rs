@@ -1,12 +1,12 @@
-//! Measures from how many keys on a batch is faster than single calls, for batches of 1 to 1,024
-//! keys. Times are nanoseconds per key, the best of many rounds.
+//! Compares batches of 1 to 1,024 keys with single calls, to find the number of keys from which a
+//! batch is faster. Times are nanoseconds per key, the best of many rounds.
 //!
 //! ```text
 //! cargo run --release -p truebloom-bench --bin begin [-- PART_OF_A_NAME...]
 //! ```
 //!
-//! Calls with up to as many keys as `Batches::few` says are single calls in either column. To
-//! measure what `few` should be, let it return 0.
+//! A batch of up to `Batches::few` keys is processed by single calls, so for these batches both
+//! columns measure single calls. To find the best value of `few`, let it return 0.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -71,7 +71,7 @@ fn growing(items: u64) -> ScalableFilter {
 }
 
 /// Measures hits, misses and insertions of contained keys, in single calls and in a batch. Each
-/// measurement uses other keys, because keys that were just queried are in cache.
+/// measurement uses different keys, because the words of keys that were just queried are in cache.
 macro_rules! measure {
     ($name:literal, $filter:expr, $bytes:ident, $items:ident) => {
         let mut filter = $filter;

@@ -1,9 +1,9 @@
-//! Keys are computed from their number when they are needed, so that a hundred million keys take no
-//! memory.
+//! The keys of the measurements. Each key is computed from its number when it is needed, so even a
+//! hundred million keys take no memory.
 
 use truebloom::{Key, KeyWriter};
 
-/// The type of the keys with which a run is measured.
+/// The type of the keys in a measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Random 64-bit numbers.
@@ -84,7 +84,7 @@ fn text(number: u64) -> Text {
     for (i, chunk) in bytes.chunks_exact_mut(8).enumerate() {
         chunk.copy_from_slice(&scramble(word ^ ((i as u64) << 60)).to_le_bytes());
     }
-    // The key contains the number itself, so that no two keys are equal.
+    // The key contains its number, so no two keys are equal.
     bytes[..8].copy_from_slice(&word.to_le_bytes());
     Text { bytes, length: 16 + (word % 17) as u8 }
 }

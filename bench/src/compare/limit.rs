@@ -5,7 +5,7 @@ use crate::arch::{bytes_as_words, prefetch};
 use crate::keys::scramble;
 use memmap2::MmapMut;
 
-/// The number of lines that are being fetched at the same time; it equals that of our batches.
+/// The number of cache lines that are fetched at the same time. It is the same as in our batches.
 const AHEAD: usize = 256;
 
 /// A buffer on pages of one size.

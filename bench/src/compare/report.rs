@@ -5,15 +5,15 @@ use crate::subjects::BASELINE;
 use serde_json::{Value, json};
 use truebloom_math::binomial;
 
-/// Times are compared only between filters whose measured rates differ by at most this factor,
+/// Times of two filters are compared only if their measured rates differ by at most this factor,
 /// because any filter can be faster at a higher rate.
 const MARGIN: f64 = 1.15;
 
 /// The confidence of the interval of the measured rate.
 const CONFIDENCE: f64 = 0.99;
 
-/// The error probability of one test of our own filters; for up to a hundred rows together, it is
-/// at most 1e-6.
+/// The error probability of the test of one of our filters. For up to a hundred filters together,
+/// it is at most 1e-6.
 const ALPHA: f64 = 1e-8;
 
 fn measured(row: &Row, table: &Table) -> f64 {

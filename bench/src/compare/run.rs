@@ -1,4 +1,5 @@
-//! Measures one setting: all filters are filled, and then queried in turn, chunk by chunk.
+//! Measures all filters in one setting. All filters are filled, and then queried in turn, one chunk
+//! of keys at a time.
 
 use crate::clock::{best, median, timed};
 use crate::keys::{Chunk, Kind, scramble};
@@ -9,20 +10,21 @@ use truebloom_math::{Plan, Target};
 /// Keys per chunk.
 const CHUNK: u64 = 16_384;
 
-/// The largest size of a filter that is measured in cache. Before its turn, enough of its random
-/// lines are read to bring nearly the whole filter into cache. Without this, the other filters
-/// would evict the filter between its turns, and the table for the third-level cache would show the
-/// speed of main memory.
+/// The size of the largest filter that is measured in cache. Before the turn of such a filter,
+/// enough of its lines are read at random to bring nearly the whole filter into cache. Otherwise,
+/// the other filters would evict it between its turns, and the table for the third-level cache
+/// would show the speed of main memory.
 const CACHED: u64 = 16 << 20;
 
-/// Reading three times as many random lines as the filter has leaves 5% of the lines unread.
+/// The number of random reads per line of the filter. With three reads per line, 5% of the lines
+/// stay unread on average.
 const WARMING: u64 = 3;
 
-/// Small filters are filled repeatedly until this many keys have been inserted, because filling one
-/// with a few thousand keys is too fast to measure.
+/// A small filter is filled repeatedly until this many keys have been inserted, because filling it
+/// once is too fast to measure.
 const FILLED: u64 = 2_000_000;
 
-/// The keys that are never inserted have numbers from here on.
+/// The number of the first key that is never inserted. All later keys are not inserted either.
 const STRANGERS: u64 = 1 << 40;
 
 pub(crate) struct Setting {
@@ -30,7 +32,7 @@ pub(crate) struct Setting {
     pub(crate) rate: f64,
     pub(crate) kind: Kind,
     pub(crate) rounds: usize,
-    /// Whether filters are not brought into cache before their turn, even if they would fit.
+    /// If true, filters are not brought into cache before their turn, even if they would fit.
     pub(crate) cold: bool,
 }
 
@@ -53,9 +55,9 @@ pub(crate) struct Row {
     pub(crate) insert: Time,
     pub(crate) hit: Time,
     pub(crate) miss: Time,
-    /// The number of queried keys that were never inserted and passed.
+    /// The number of false positives.
     pub(crate) passed: u64,
-    /// The number of inserted keys that did not pass; if it is not 0, the filter is faulty.
+    /// The number of inserted keys that did not pass. If it is not 0, the filter has an error.
     pub(crate) lost: u64,
     pub(crate) own_rate: Option<f64>,
     pub(crate) proven: Option<f64>,
@@ -108,14 +110,14 @@ pub(crate) fn run(setting: &Setting, only: &[String]) -> Table {
     Table { items, strangers, limit, limit_huge, rows }
 }
 
-/// Returns the number of keys to query before a filter of this size is in cache.
+/// Returns the number of keys to query to bring a filter of this size into cache.
 fn warming(setting: &Setting) -> u64 {
     if setting.size <= CACHED && !setting.cold { WARMING * setting.size / 64 } else { 0 }
 }
 
-/// Each filter inserts many keys before it is the turn of the next. In every turn, only the second
-/// half is measured, because the first half brings the filter into cache. Of all turns, only the
-/// second half is measured, because the first half writes to new pages of memory.
+/// Fills all filters, in turns of many keys each. In every turn, only the second half of the keys
+/// is measured, because the first half brings the filter into cache. The first half of the turns is
+/// not measured at all, because it writes to new pages of memory.
 fn fill(setting: &Setting, items: u64, subjects: &mut [Measured]) {
     let counts: Vec<usize> = subjects.iter().map(|measured| measured.insert.len()).collect();
     let turn = (2 * warming(setting)).clamp(CHUNK, items.div_ceil(8).max(CHUNK));
@@ -133,7 +135,7 @@ fn fill(setting: &Setting, items: u64, subjects: &mut [Measured]) {
     }
     for (measured, count) in subjects.iter_mut().zip(counts) {
         let (time, ()) = timed(|| measured.subject.finish());
-        // The time of a filter that is built at the end is divided among all keys.
+        // If a filter is built at the end, the time to build it is divided among all keys.
         measured.insert[count..].iter_mut().for_each(|each| *each += time / items as f64);
     }
 }
@@ -145,7 +147,7 @@ fn ask(setting: &Setting, items: u64, subjects: &mut [Measured]) -> (Time, Time,
         let start = STRANGERS + round * CHUNK;
         let strangers = Chunk::new(setting.kind, start..start + CHUNK);
         let members = Chunk::new(setting.kind, (0..CHUNK).map(|i| scramble(round * CHUNK + i) % items));
-        // A filter that is first in one round is last in another.
+        // The order of the filters changes from round to round.
         let count = subjects.len();
         for i in 0..count {
             let measured = &mut subjects[(i + round as usize) % count];

@@ -13,8 +13,7 @@ pub(crate) trait Subject {
     /// Work that is necessary between the last insertion and the first query.
     fn finish(&mut self) {}
     fn hits(&self, keys: &Chunk) -> u64;
-    /// Returns a proven value of the filter's current rate, if there is one; only our filters have
-    /// it.
+    /// Returns the filter's current rate, if it is proven. This is so only for our filters.
     fn own_rate(&self) -> Option<f64> {
         None
     }
@@ -191,8 +190,8 @@ macro_rules! fast {
 fast!(Fast, BloomFilter);
 fast!(FastAtomic, AtomicBloomFilter);
 
-/// This library's filter type includes the type of the keys, so there is one filter for each type;
-/// only one of the two is used.
+/// A filter of `bloomfilter`. Its type includes the type of the keys, so there is one filter for
+/// each type of keys. Only one of the two filters is used.
 struct Jedisct(bloomfilter::Bloom<u64>, bloomfilter::Bloom<[u8]>);
 
 fn bloomfilter_numbers(items: u64, rate: f64) -> bloomfilter::Bloom<u64> {
@@ -238,8 +237,8 @@ impl Hash64 for Fold {
     }
 }
 
-/// The half of our hash that a filter with 64-bit hashes uses; with the same hash for all filters,
-/// only their layouts differ.
+/// The half of our hash that a filter with 64-bit hashes uses. Filters with the same hash differ
+/// only in their layouts.
 impl Hash64 for PortableHasher {
     fn number(&self, key: u64) -> u64 {
         u128::from(self.hash_number(key)) as u64
@@ -251,9 +250,9 @@ impl Hash64 for PortableHasher {
 
 struct Split<H>(sbbf_rs_safe::Filter, H);
 
-/// This filter accepts only a whole number of bits per key, and no rate. So this program sizes the
-/// filter by the exact formula for its layout; only the product of the filter's two arguments
-/// matters.
+/// A filter of `sbbf-rs-safe`. Its arguments are the number of bits per key, which must be an
+/// integer, and the number of keys; it accepts no rate. So this program computes the number of bits
+/// by the exact formula for the filter's layout, and passes arguments with this product.
 fn split(items: u64, rate: f64) -> sbbf_rs_safe::Filter {
     use truebloom_math::{Law, law};
     let fits = |blocks: u64| {
@@ -290,7 +289,7 @@ impl<H: Hash64> Subject for Split<H> {
     }
 }
 
-/// This filter is built from all keys at once; its rate is always 1/256.
+/// A filter of `xorf`, which is built from all keys at once. Its rate is always 1/256.
 #[derive(Default)]
 struct Fuse {
     hashes: Vec<u64>,

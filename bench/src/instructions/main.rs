@@ -13,7 +13,7 @@ use truebloom::scheme::Scheme;
 use truebloom::{BlockedBloomFilter, BloomFilter, FilterOf, PortableHasher, Seed};
 use truebloom_math::{Plan, Target};
 
-/// The number of keys of one round; `bench/instructions.py` divides by it.
+/// The number of keys in a round. `bench/instructions.py` divides the instructions by this number.
 const KEYS: u64 = 8_192;
 const BITS: u64 = 8 * 65_536;
 const USAGE: &str = "usage: instructions standard|blocked|fastbloom RATE insert|hit|miss single|batch ROUNDS";
@@ -22,7 +22,7 @@ fn number(key: u64) -> u64 {
     u128::from(PortableHasher::xxh3(Seed::from(1)).hash_key(&key)) as u64
 }
 
-/// The keys of a round: some that are contained, or some that are not.
+/// The keys of a round. Either all of them are contained in the filter, or none.
 fn keys(contained: bool, items: u64) -> Vec<u64> {
     (0..KEYS).map(|key| if contained { number(number(key) % items) } else { number(key + (1 << 40)) }).collect()
 }

@@ -19,7 +19,7 @@ const FILTERS: u64 = 10_000;
 const KEYS: u64 = 5_000;
 const RATE: f64 = 0.01;
 
-/// The number of queries of each filter; half of the queried keys were inserted.
+/// The number of queries of each filter. Half of the queried keys were inserted.
 const ASKED: u64 = 1_000;
 
 /// The time per key to build all filters, and to query them.

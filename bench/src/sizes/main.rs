@@ -1,9 +1,9 @@
-//! Filters of ten keys to a hundred million keys, compared with fastbloom: bytes, and the times to
-//! plan, build, open and query.
+//! Compares filters of ten keys to a hundred million keys with fastbloom: their sizes in bytes, and
+//! the times to plan, build, open and query them.
 //!
-//! `cargo run --release -p truebloom-bench --bin sizes` (1e8 keys with `--large`; needs 400 MB).
-//! `--open` measures only the times to open mapped files of up to 10 GB; the largest file is sparse
-//! and takes no room on the disk.
+//! `cargo run --release -p truebloom-bench --bin sizes` measures filters of up to 1e6 keys. With
+//! `-- --large`, it also measures 1e8 keys, which needs 400 MB. With `-- --open`, it measures only
+//! the times to open mapped files of up to 10 GB, which are sparse and take almost no disk space.
 
 mod open;
 
@@ -16,8 +16,8 @@ use truebloom_math::{Plan, Target};
 const RATE: f64 = 0.01;
 const SIZES: [u64; 5] = [10, 100, 1_000, 5_000, 1_000_000];
 const LARGE: u64 = 100_000_000;
-/// The number of keys that are inserted or queried in one measurement, in as many filters as these
-/// keys fill.
+/// The number of keys that are inserted or queried in one measurement. Small filters are filled one
+/// after another until this many keys are inserted.
 const KEYS: u64 = 1 << 20;
 const ROUNDS: u32 = 7;
 
@@ -47,7 +47,7 @@ fn least(things: u64, mut run: impl FnMut()) -> f64 {
     time.fold(f64::INFINITY, f64::min) / things as f64
 }
 
-/// The type of a small filter, of which there are many with a shared plan.
+/// The type of a small filter. Many such filters share a plan.
 type Small<S> = FilterOf<S, PortableHasher, Shared>;
 
 struct Row {

@@ -44,7 +44,7 @@ fn mean(mut run: impl FnMut()) -> f64 {
     start.elapsed().as_secs_f64() / f64::from(ROUNDS)
 }
 
-/// Writes the file with holes in place of zeros.
+/// Writes the file sparsely: zeros become holes, which take no disk space.
 fn save_sparse(filter: &BloomFilter, path: &Path) -> io::Result<()> {
     let mut sparse = Sparse(File::create(path)?);
     filter.write_to(&mut sparse)?;

@@ -1,13 +1,12 @@
-//! Measures how the speed of shared filters grows with the number of threads, for one thread and
-//! for as many threads as the machine runs at a time. Times are nanoseconds of elapsed time per
-//! key, the best of several rounds.
+//! Measures the speed of shared filters with one thread, and with as many threads as the machine
+//! can run in parallel. Times are nanoseconds of elapsed time per key, the best of several rounds.
 //!
 //! ```text
 //! cargo run --release -p truebloom-bench --bin threads
 //! ```
 //!
-//! The program also counts the cache lines that an insertion writes, because a line that two
-//! threads write moves between their processors.
+//! The program also counts the cache lines that an insertion writes. These lines limit the speed: a
+//! line that two threads write moves between their processors.
 
 use foldhash::fast::FixedState;
 use std::collections::HashSet;
@@ -76,8 +75,8 @@ const FILTERS: [(&str, Make); 4] = [
     }),
 ];
 
-/// Nanoseconds per key if this many threads share the keys, from the start of the first thread to
-/// the end of the last.
+/// The time per key in nanoseconds if this many threads share the keys. The time is measured from
+/// the start of the first thread to the end of the last thread.
 fn timed(threads: u64, keys: u64, work: impl Fn(u64) + Sync) -> f64 {
     let begin = Barrier::new(threads as usize);
     let part = |thread: u64| {
@@ -107,8 +106,8 @@ fn best(make: Make, items: u64, threads: u64) -> [f64; 3] {
     let scrambled = |key: u64| u128::from(hasher().hash_key(&key)) as u64;
     let mut best = [f64::MAX; 3];
     for round in 0..ROUNDS {
-        // Many small filters are filled one after another, because filling one takes too short a
-        // time.
+        // Many small filters are filled one after another, because filling a single one is too fast
+        // to measure.
         let filters: Vec<Box<dyn Shared>> = (0..ASKED.div_ceil(items)).map(|_| make(items)).collect();
         let filter = &filters[0];
         let asked = |number: u64| scrambled(round << 32 | number);

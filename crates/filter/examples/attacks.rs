@@ -2,10 +2,10 @@
 //! `cargo run --release -p truebloom --example attacks`.
 //!
 //! *Pollution*: the attacker tries to insert only keys that set `probes` new bits each. The filter
-//! then fills faster than with any other keys, and its rate is far above the planned one.
-//! *Queries*: the attacker looks for keys that pass although they were never inserted, and tries
-//! them on the real filter. The attacker either reads the seed in the file, or guesses a seed, or
-//! has only the filter's answers. All seeds are fixed except those that the table calls random.
+//! then fills as fast as possible, and its rate is far above the planned rate. *Queries*: the
+//! attacker looks for keys that pass although they were never inserted, and tries them on the real
+//! filter. The attacker either reads the seed in the file, or guesses a seed, or has only the
+//! filter's answers. All seeds are fixed, except those that the table calls random.
 
 use truebloom::{BloomFilter, PortableHasher, Rate, Seed, Target};
 use truebloom_math::Plan;

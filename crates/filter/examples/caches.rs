@@ -1,9 +1,10 @@
-//! Two caches that inform each other about their contents, over loopback: once by a compressed
-//! filter, and then by one difference per minute. Each cache queries its copy of the other's filter
-//! before it fetches anything from far away.
+//! Two caches that inform each other about their contents. Each cache first sends a compressed
+//! filter of its items, and then one difference per minute. Each cache queries its copy of the
+//! other cache's filter before it fetches an item from a distant server. The connection is over
+//! loopback.
 //!
 //! `cargo run --release -p truebloom --example caches` prints the bytes per minute and the number
-//! of wrong answers, and fails if that number is not as predicted.
+//! of wrong answers. It fails if the number of wrong answers is not as predicted.
 
 use std::error::Error;
 use std::io::{Read, Write};
@@ -74,8 +75,9 @@ impl Cache {
         }
         let questions = MINUTES * QUESTIONS;
         let rate = expected / MINUTES as f64;
-        // The rates of the minutes differ. A sum of binomials varies less than one binomial with
-        // their mean rate, so the test fails for at most one correct run in a million.
+        // The rate is different in each minute. The sum of binomial variables with different rates
+        // has a smaller variance than one binomial variable with the mean rate. So the test fails
+        // in at most one of a million correct runs.
         assert!(
             binomial::two_sided(wrong, questions, rate) > 1e-6,
             "{wrong} wrong answers, where the law says {:.0}",

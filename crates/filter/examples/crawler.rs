@@ -2,9 +2,10 @@
 //! `cargo run --release -p truebloom --example crawler`.
 //!
 //! Each thread follows links, claims the pages that were not seen yet, and fetches the pages that
-//! it claimed. If several threads find one page at the same time, exactly one of them claims it.
-//! From time to time a snapshot is saved. After a crash, the crawl continues from the last
-//! snapshot. Later pages are fetched again, which costs time but loses nothing.
+//! it claimed. If several threads find the same page at the same time, exactly one of them claims
+//! it. From time to time, a snapshot is saved. After a crash, the crawl continues from the last
+//! snapshot. Pages that were fetched after this snapshot are fetched again, which costs time, but
+//! no page is lost.
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
@@ -38,8 +39,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let crawlers: Vec<_> = (0..THREADS).map(|thread| scope.spawn(move || crawl(thread))).collect();
         while !crawlers.iter().all(|crawler| crawler.is_finished()) {
             std::thread::sleep(std::time::Duration::from_millis(20));
-            // The snapshot contains all keys whose insertion has finished; the crawl goes on
-            // meanwhile.
+            // The crawl continues while the snapshot is saved. The snapshot contains all keys whose
+            // insertion has finished.
             seen.snapshot()?.save(&path)?;
         }
         Ok::<(), Box<dyn std::error::Error>>(())

@@ -13,7 +13,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     println!("asked        0.001");
     if let Some(expected) = seen.expected_fpr()? {
-        println!("proven       at most {:.6} on average over seeds", expected.upper);
+        println!("proven       at most {:.6} on average over all seeds", expected.upper);
     }
     println!("this filter  {:.6}", seen.fpr().value);
     println!("measured     {:.6} ({hits} of {queries} keys that were never inserted)", hits as f64 / queries as f64);

@@ -1,10 +1,11 @@
-//! Two shards that should hold the same keys find the keys that each of them lacks, without sending
-//! the keys that both have.
+//! Two shards should hold the same keys. They find the keys that each of them lacks, without
+//! sending the keys that both have.
 //!
 //! Each shard sends a filter of its keys. The other shard answers with those of its own keys that
-//! the filter does not contain; the first shard certainly lacks them. A missing key that passes by
-//! chance is found in a later round, because a filter with another seed has other errors. So after
-//! r rounds at a rate p, a share p^r of the missing keys is left on average.
+//! the filter does not contain. The first shard certainly lacks these keys. If a missing key is a
+//! false positive, it is found in a later round, because each round has a new seed, and therefore
+//! other false positives. After r rounds at a rate p, a share p^r of the missing keys is left on
+//! average.
 //! `cargo run --example reconcile`.
 
 use std::collections::HashSet;
@@ -48,7 +49,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let quiet = to_east.is_empty() && to_west.is_empty();
         east.keys.extend(to_east);
         west.keys.extend(to_west);
-        // Of 500 missing keys, 0.05 are left after two rounds on average, and 5e-4 after a third.
+        // Of 500 missing keys, 0.05 are left on average after two rounds, and 0.0005 after three.
         if quiet && round >= 3 {
             break;
         }

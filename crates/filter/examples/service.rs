@@ -11,7 +11,7 @@ use truebloom::recycling::{Policy, RecyclingFilter};
 use truebloom::truebloom_math::recycling::{Mode, worst_remember};
 use truebloom::{FileError, file};
 
-/// A message is remembered at least until this many new ones have come after it.
+/// A message is remembered at least until this many new messages have come after it.
 const REMEMBERED: u64 = 20_000;
 
 /// The state of the last run, or a new one.
@@ -30,7 +30,7 @@ fn start(state: &Path) -> Result<RecyclingFilter, Box<dyn Error>> {
     }
 }
 
-/// Handles the messages that are new, and returns how many they were.
+/// Handles the new messages, and returns their number.
 fn serve(seen: &mut RecyclingFilter, messages: impl Iterator<Item = u64>) -> usize {
     messages.filter(|message| seen.check_and_insert(&("order", message)).is_new()).count()
 }

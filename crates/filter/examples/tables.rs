@@ -1,9 +1,9 @@
-//! The filters of an LSM store's tables, used in one mapped file: `cargo run --release -p truebloom
-//! --features mmap --example tables`.
+//! The filters of the tables of an LSM store, in one mapped file:
+//! `cargo run --release -p truebloom --features mmap --example tables`.
 //!
-//! A store of sorted tables queries the filter of each table before it reads the table. All filters
-//! have the same plan and seed, so a key is hashed only once. The file is mapped, so opening it
-//! does not read the bits of its 10,000 filters.
+//! An LSM store consists of many sorted tables. It queries the filter of each table before it reads
+//! the table. All filters have the same plan and seed, so a key is hashed only once. The file is
+//! mapped, so opening it does not read the bits of its 10,000 filters.
 #![allow(unsafe_code, reason = "to map a file is to promise that nobody writes to it")]
 use std::time::Instant;
 use truebloom::{BloomFilter, Pack};
@@ -42,7 +42,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let tables = pack.iter().collect::<Result<Vec<_>, _>>()?;
     println!("all tables' filters made in {:.2?}, {} bytes each", start.elapsed(), size_of_val(&tables[0]));
 
-    // The store is queried for keys that are each in exactly one table.
+    // The store is queried for keys. Each key is in exactly one table.
     let start = Instant::now();
     let asked = 1_000u64;
     let mut read = 0;

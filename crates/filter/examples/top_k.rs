@@ -5,14 +5,14 @@ use std::collections::HashMap;
 use truebloom::count_min::HeavyHitters;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // Finds all keys that make up at least a thousandth of the stream.
+    // Finds every key that makes up at least a thousandth of the stream.
     let mut requests: HeavyHitters = HeavyHitters::for_share("0.1%".try_into()?, "0.001".try_into()?)?;
     // Exact counts, only to check the answer. The sketch does not need this memory.
     let mut exact: HashMap<String, u64> = HashMap::new();
 
     let mut random = 1u64;
     for _ in 0..300_000 {
-        // Some addresses come often, and most of them seldom: the frequency of the i-th is
+        // A few addresses are frequent, and most are rare: the frequency of the i-th address is
         // proportional to 1/i.
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let rank = libm::exp((random >> 11) as f64 / (1u64 << 53) as f64 * libm::log(1e6)) as u64;

@@ -1,4 +1,5 @@
-//! Plans many times, and prints the shortest time in microseconds, with and without the guarantee:
+//! Measures the time to compute a plan. Prints the shortest of many times in microseconds, for
+//! plans with and without a guarantee for a single filter:
 //! `cargo run --release -p truebloom-math --example plan_speed`.
 
 use std::hint::black_box;

@@ -1,5 +1,5 @@
-//! Code for specific processors, with which the time to read a random cache line is measured. The
-//! overhead of a portable loop would distort this time.
+//! Code for specific processors that measures the time to read a random cache line. The overhead of
+//! a portable loop would distort this time.
 #![allow(unsafe_code, reason = "a prefetch and a view of pages as words have no safe form")]
 
 /// Starts loading the cache line of `words[index]`.
