@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Where the CPU seconds of the command go, and those of two builds beside each other.
+"""Measures the CPU seconds of each verb and of its parts, for one or several builds of the command.
 
     bench/account.py rows  [ROUNDS] PROGRAM...   user and system seconds of each verb, by getrusage: the
                                                  least and the median of alternating rounds (5 unless given)
@@ -7,8 +7,8 @@
                                                  samples of the clock; build with CARGO_PROFILE_RELEASE_DEBUG=1
 
 The inputs are those of bench/command.sh, made below target/ if they are not there: 488 MB of lines,
-half of them repeats; the first half of them as CSV, as CSV with quotes, and as JSON. What a program
-prints goes to /dev/null, except where a row says that it goes through a pipe.
+half of them repeats; the first half of them as CSV, as CSV with quotes, and as JSON. The output of a
+program goes to /dev/null, or through a pipe if the row says so.
 """
 import os
 import re
@@ -32,8 +32,9 @@ ROWS = [
     "create --force -n 5M -p 1% made.tbl lines.txt",
     "count -k 10 lines.txt",
 ]
-# What a function is for, by the first that fits; inlined ones are asked from the inside out, and
-# those of others, such as `memchr`, count for their callers where these are known.
+# The part to which a function belongs: the first whose pattern matches. Inlined functions are
+# matched from the innermost outwards. Functions of other crates, such as `memchr`, count for their
+# callers, if the callers are known.
 PARTS = [
     ("reading", r"^reader:.*\[kernel|records::source"),
     ("handing over", r"futex|mpmc|mpsc|schedule|finish_task_switch|spin_unlock|records::feed"),
@@ -73,7 +74,7 @@ def inputs(program):
 
 
 def seconds(program, row):
-    """User and system seconds of one run; of a pipe, those of both ends."""
+    """User and system seconds of one run. For a pipe, the seconds of both programs are added."""
     out = os.open("/dev/null", os.O_WRONLY)
     child = os.fork()
     if child == 0:
@@ -142,8 +143,8 @@ def part(frame):
 
 
 def inlined(program, places):
-    """The functions at each place of a program that was built with CARGO_PROFILE_RELEASE_DEBUG=1, from the inside
-    out; of other programs nothing is known but their symbols."""
+    """The functions at each address of a program, from the innermost outwards. Inlined functions are known only if
+    the program was built with CARGO_PROFILE_RELEASE_DEBUG=1."""
     headers = subprocess.run(["readelf", "-lW", program], capture_output=True, text=True, check=True).stdout
     loads = [[int(field, 16) for field in text.split()[1:6]] for text in headers.splitlines() if text.split()[:1] == ["LOAD"]]
     addresses = {}

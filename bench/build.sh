@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# CPU seconds of a clean release build of the library as its users make it, beside fastbloom's:
-# `bench/build.sh [ROUNDS]`, some minutes. Both alternate, so that what else runs meets both.
+# Measures the CPU seconds of a clean release build of the library as a dependency, compared with
+# fastbloom: `bench/build.sh [ROUNDS]` takes some minutes. The builds of the two libraries
+# alternate, so that other work on the machine affects both equally.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export CARGO_INCREMENTAL=0
 
-# A program with one dependency, and this in its manifest.
+# Makes a program with one dependency, which is the second argument.
 program() {
     mkdir -p "$work/$1/src"
     echo 'fn main() {}' >"$work/$1/src/main.rs"

@@ -1,11 +1,13 @@
 #!/bin/bash
-# The command on 488 MB of lines. Everything is made below target/.
+# Measures the command on 488 MB of lines. All files are made below target/.
 #
-#   bench/command.sh threads [ROUNDS] wall and processor seconds with -j 1 and -j 2: medians of
-#   interleaved rounds (7 unless given) and the least bench/command.sh shares CPU seconds in all and
-#   of the busiest thread, with -j 1 and -j 2, by `perf`: what the wall time comes to where
-#   processors are free, and hardly changed by what else runs bench/command.sh memory peak memory of
-#   each verb, with 64 MiB of bits or counters
+#   bench/command.sh threads [ROUNDS]  elapsed and CPU seconds: medians of 7 or ROUNDS rounds
+#   bench/command.sh shares            CPU seconds in total and of the busiest thread, by `perf`
+#   bench/command.sh memory            peak memory of each verb, with 64 MiB of bits or counters
+# `threads` and `shares` measure each verb with -j 1 and -j 2.
+#
+# `threads` interleaves the rounds, and also prints the least times. The busiest thread of `shares`
+# shows the elapsed time on free processors; other work on the machine hardly affects this number.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export LC_ALL=C
@@ -14,8 +16,8 @@ truebloom=$(realpath "${CARGO_TARGET_DIR:-target}/release/truebloom")
 mkdir -p "$work"
 cd "$work"
 
-# 8 million lines, half of them distinct, as bench/dedup.sh has them; the first half of them in
-# other formats.
+# Makes 8 million lines, half of them distinct, as in bench/dedup.sh. The first 4 million lines are
+# also written in other formats.
 inputs() {
     [ -s lines.gz ] && return
     awk 'BEGIN { x = 7; for (i = 0; i < 8000000; i++) { x = (x * 16807) % 2147483647; k = x % 5020000;
@@ -32,7 +34,7 @@ filters() {
     done
 }
 
-# The median and the least of a column of numbers.
+# Prints the median and the least of a column of numbers.
 figure() {
     sort -n | awk '{ x[NR] = $1 } END { printf " %5.2f (%.2f) |", x[int((NR + 1) / 2)], x[1] }'
 }
@@ -41,7 +43,7 @@ load() {
     awk '{ print $1 }' /proc/loadavg
 }
 
-# One row: a verb with its options, with -j 1 and -j 2 in turns.
+# Prints a row for a verb with its options. The runs with -j 1 and -j 2 alternate.
 row() {
     local verb=$1 round threads
     rm -f times.*
@@ -87,7 +89,7 @@ threads() {
     echo "load $(load) after"
 }
 
-# One row: CPU seconds in all and of the busiest thread, in the cheapest of three runs.
+# Prints a row: CPU seconds in total and of the busiest thread, in the fastest of three runs.
 share() {
     local verb=$1 threads
     shift
@@ -109,7 +111,7 @@ shares() {
     rows share
 }
 
-# One row: the peak of a verb.
+# Prints a row: the peak memory of a verb.
 peak() {
     /usr/bin/time -q -o peak -f '%M' "$truebloom" "$@" > /dev/null 2> told || true
     printf '| %-70s | %7.1f |\n' "$*" "$(awk 'END { print $1 / 1024 }' peak)"
@@ -117,7 +119,7 @@ peak() {
 
 memory() {
     inputs
-    # 64 MiB of bits, which is also what dedup and count get.
+    # The filter has 64 MiB of bits. dedup and count get the same memory.
     echo '| | peak MiB |'
     echo '|-|-|'
     peak --version

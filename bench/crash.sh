@@ -1,16 +1,25 @@
 #!/usr/bin/env bash
-# A campaign of crashes and faults against every verb that writes a file, with a printed table.
+# Tests every verb that writes a file with crashes and faults, and prints a table of violations:
 #
-#   bench/crash.sh [TRIALS] [SEED] 2000 trials unless given; needs bash and coreutils, and uses a
-#   small tmpfs for the full disk if it may mount one
+#   bench/crash.sh [TRIALS] [SEED]     2000 trials by default
 #
-# Each trial prepares files, does something unkind at a random moment, and looks at what is left. A
-# violation is one of damaged a file that is neither the old one nor a whole new one, or is gone
-# lost an acknowledged change that is not there left a temporary file that the next run does not
-# remove; after anything but SIGKILL, any temporary file lied an exit code that does not say what
-# happened: 0 without the change, another one with it and no word of it; a panic (101) or a signal
-# of its own (134, 139) The program is $TRUEBLOOM, or target/release/truebloom, which is built. Exit
-# code 1 if there was a violation.
+# Each trial prepares files, causes a fault at a random moment, and checks the files that are left.
+# The kinds of violations:
+#
+# damaged: the file is missing, or is neither the old file nor a complete new file.
+#
+# lost: a change that the program acknowledged is not in the file.
+#
+# left: a temporary file that the next run does not remove. After any fault except SIGKILL, every
+# temporary file is a violation.
+#
+# lied: the exit code does not say what happened. The exit code is 0 without the change, or it is
+# not 0 although the change was made and no message says so. A panic (101) and a signal that the
+# program raises itself (134, 139) also count.
+#
+# The exit code is 1 if there was a violation. The program is $TRUEBLOOM; by default,
+# target/release/truebloom is built. The script needs bash and coreutils. If it is allowed to mount
+# a small tmpfs, this is used as the full disk.
 set -u
 trials=${1:-2000} RANDOM=${2:-1}
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -31,13 +40,13 @@ violation() { # case kind details
     [ ${#examples[@]} -ge 20 ] || examples+=("$1, $2: ${*:3}")
 }
 
-# What every trial begins with, made once.
+# The files with which every trial begins; they are made once.
 mkdir made
 (cd made && seq 20000 > in && seq 20001 20100 > more && for n in 1 2; do "$T" count -o s$n --seed 5 --memory 4MiB in; done
     "$T" create -m 4MiB -n 1M --seed 1 F in; "$T" copy F G; seq 30000 30999 | "$T" insert G; seq 20000 | "$T" dedup --memory 4MiB --seed 1 --state S) > /dev/null 2>&1
 verbs=(insert clear copy merge create count count-merge dedup)
 file_of() { case $1 in count|count-merge) echo N ;; dedup) echo S ;; *) echo F ;; esac; }
-# Runs a verb as the shell's own process, so that it can be killed by its number.
+# Replaces the subshell by the verb, so that the process id of the subshell can be used to kill it.
 verb() {
     case $1 in
     insert) exec "$T" insert F more ;;
@@ -50,7 +59,7 @@ verb() {
     dedup) exec "$T" dedup --state S --checkpoint 20ms more ;;
     esac
 }
-# Whether the file is what the verb makes of it.
+# Whether the file has the contents that the verb writes.
 changed() { # verb
     case $1 in
     insert) [ "$("$T" check -c F more)" = 100 ] ;;
@@ -67,8 +76,8 @@ prepare() { # verb
     cp "$(file_of "$1")" before
 }
 temporaries() { find . -maxdepth 1 -name '.truebloom-*' | wc -l; }
-# Whole, and the old file if the verb says that it wrote nothing, the new one if it says that it
-# did.
+# Checks that the file is complete. It must be the old file if the exit code says that nothing was
+# written, and the new file if the exit code is 0.
 judge() { # case verb code
     local file
     file=$(file_of "$2")
@@ -94,8 +103,8 @@ signals() {
     local v=$1 signals=(INT TERM HUP) code
     ( verb "$v" ) > out 2> told & moment; kill -${signals[RANDOM % 3]} $! 2> /dev/null; wait $! 2> /dev/null; code=$?
     judge signal "$v" $code
-    # Before the program has set up its handlers a signal ends it as any other, when there is
-    # nothing to leave behind.
+    # If the signal comes before the program has set up its handlers, it ends the program at once.
+    # At this time there is no temporary file.
     [ "$(temporaries)" = 0 ] || violation signal left "$v: exit $code"
 }
 full() {
@@ -118,7 +127,7 @@ full() {
 memory() {
     local v=$1 code
     ( ulimit -v $((12000 + RANDOM * 2)); verb "$v" ) > out 2> told; code=$?
-    # Without room for its libraries the loader ends it with 127.
+    # If there is no memory for the program's libraries, the loader exits with 127.
     case $code in 0 | 2 | 127) ;; *) violation memory lied "$v: exit $code" ;; esac
     "$T" doctor "$(file_of "$v")" > /dev/null 2>&1 || violation memory damaged "$v"
     "$T" copy --force G H > /dev/null
@@ -130,10 +139,11 @@ replaced() {
     cp before other && printf 'x' >> other
     inode=$(stat -c %i "$file")
     ( verb "$v" ) > out 2> told &
-    # Before it has locked the file, a verb with --force replaces whatever it finds, and rightly.
+    # Wait until the verb has locked the file. Before that, a verb with --force may replace any
+    # file.
     until grep -q ":$inode " /proc/locks || ! kill -0 $! 2> /dev/null; do :; done
     moment; mv other "$file"; wait $! 2> /dev/null; code=$?
-    # Either the verb was quicker, or it says that it lost.
+    # The other file must still be there, whether the verb finished before it came or noticed it.
     [ "$(tail -c 1 "$file" | tr -d '\0')" = x ] || violation replaced lost "$v: exit $code, and the other's file is gone"
     [ "$(temporaries)" = 0 ] || violation replaced left "$v"
 }

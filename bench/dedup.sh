@@ -1,13 +1,14 @@
 #!/bin/bash
-# dedup beside the tools people use, and its campaigns. Everything is made below target/.
+# Compares dedup with other tools, and tests it for a long time. All files are made below target/.
 #
-#   bench/dedup.sh compare 8 million lines, half of them distinct: processor seconds and peak memory
-#   of dedup, huniq, runiq, sort and awk bench/dedup.sh layouts processor seconds and peak memory of
-#   both layouts, within the caches and beyond (half a minute) bench/dedup.sh soak [N] N lines that
-#   all differ (1,000,000,000 unless given): what is lost is known exactly, and memory must not grow
-#   bench/dedup.sh kills a hundred processes killed at random moments
+#   bench/dedup.sh compare   CPU seconds and peak memory of dedup, huniq, runiq, sort and awk, on
+#                            8 million lines, half of them distinct
+#   bench/dedup.sh layouts   CPU seconds and peak memory of both layouts, in half a minute
+#   bench/dedup.sh soak [N]  N distinct lines (1,000,000,000 by default): prints how many are lost,
+#                            and the peak memory, which must not grow with N
+#   bench/dedup.sh kills     kills a hundred processes at random moments
 #
-# huniq and runiq, where they are wanted: cargo install --root target/peers huniq runiq
+# To include huniq and runiq: cargo install --root target/peers huniq runiq
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export LC_ALL=C
@@ -18,13 +19,14 @@ mkdir -p "$work"
 
 lines() {
     [ -s "$work/lines.txt" ] && return
-    # Numbers below 5,020,000 at random: 4.0 million of them come up. The generator is frozen.
+    # The numbers are random, below 5,020,000; 4.0 million distinct numbers occur. The generator
+    # must not change.
     awk 'BEGIN { x = 7; for (i = 0; i < 8000000; i++) { x = (x * 16807) % 2147483647; k = x % 5020000;
         printf "https://example.org/%06d/article-%07d.html?from=%07d\n", (k * 7919) % 999983, k, (k * 31) % 9999991 } }' > "$work/lines.txt"
 }
 
-# One row: name, processor seconds, megabytes a second of them, peak memory, lines printed. The best
-# of three.
+# Prints a row: name, CPU seconds, megabytes per CPU second, peak memory, and the number of printed
+# lines, for the best of three runs.
 row() {
     local name=$1 bytes best
     shift

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Instructions per key of every cell in the second-level cache, counted by valgrind.
+"""Counts instructions per key with valgrind, for each filter, operation and rate. The filters have 64 KiB.
 
     cargo build --release -p truebloom-bench --bin instructions && bench/instructions.py target/release/instructions
 
-A cell is counted with one round and with three, and the difference is divided by the keys of two
-rounds, so that building the filter does not count. A round of insertions also copies the filter of
-64 KiB (about 1,000 instructions in all). Valgrind has no AVX-512, so batches and blocked filters
-use their AVX2 or scalar code here; single operations of standard filters have no vector code.
+Each cell of the table is measured with one round and with three rounds. The difference is divided by
+the number of keys in two rounds, so that building the filter does not count. A round of insertions
+also copies the filter, which takes about 1,000 instructions. Valgrind does not support AVX-512, so
+batches and blocked filters use their AVX2 or scalar code here. Single operations of standard filters
+have no vector code.
 """
 import re
 import subprocess

@@ -1,8 +1,9 @@
 #!/bin/bash
-# The jobs of docs/JOBS.md on a million lines each, beside the tools people use for them: processor
-# seconds, peak memory, lines printed. Everything is made below target/.
+# Runs the jobs of docs/JOBS.md on a million lines each, with truebloom and with the usual tools.
+# Prints the CPU seconds, the peak memory and the number of printed lines. All files are made below
+# target/.
 #
-#   bench/jobs.sh            all of it, a minute or two
+#   bench/jobs.sh            takes a minute or two
 #   TRUEBLOOM=target/debug/truebloom bench/jobs.sh
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -14,16 +15,16 @@ work=$target/jobs
 mkdir -p "$work"
 cd "$work"
 
-# A million addresses, some 632,000 of them distinct; a million numbers of which the other half is
-# new; frozen.
+# The inputs, which must not change: a million URLs, about 632,000 of them distinct; a million old
+# customers; a million customers, half of them new; and a million addresses with skewed frequencies.
 [ -s urls.txt ] || awk 'BEGIN { x = 7; for (i = 0; i < 1000000; i++) { x = (x * 16807) % 2147483647; k = x % 1000000; printf "https://example.org/%06d/article-%07d.html\n", (k * 7919) % 999983, k } }' > urls.txt
 [ -s old.txt ] || seq -f 'customer %.0f' 1000000 > old.txt
 [ -s new.txt ] || seq -f 'customer %.0f' 500001 1500000 > new.txt
 [ -s skewed.txt ] || awk 'BEGIN { x = 3; for (i = 0; i < 1000000; i++) { x = (x * 16807) % 2147483647; u = x / 2147483647; printf "10.%d.0.1\n", u * u * u * 100000 } }' > skewed.txt
 "$truebloom" create --force -p 1e-4 --seed 1 old.tbl old.txt > made.txt
 
-# One row: the job, the command, processor seconds and peak memory of the best of three, and what
-# was printed.
+# Prints a row: the job, the command, the CPU seconds, the peak memory and the number of printed
+# lines of the best of three runs, and a remark.
 row() {
     local job=$1 command=$2 remark=$3 best
     best=$(for _ in 1 2 3; do
@@ -32,7 +33,7 @@ row() {
     done | sort -n | head -1)
     # shellcheck disable=SC2086
     command=${command//$truebloom/truebloom}
-    # A pipe would end the cell.
+    # A pipe character would end the table cell.
     printf '| %s | `%s` | %s | %s | %s | %s |\n' "$job" "${command//|/\\|}" $best "$remark"
 }
 

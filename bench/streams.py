@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""Runs streams that were fixed before the seed through the real `truebloom dedup`, and compares
-the lines that each policy loses with its report.
+"""Runs fixed streams of lines through `truebloom dedup`. For each policy, compares the number of
+lost lines with the report of `dedup`. The streams were defined before the seed was chosen.
 
     bench/streams.py [TRUEBLOOM] > docs/STREAMS.md
 
-A line is lost if it is brand-new (its key never came before) and is not printed. The numbers that
-`dedup` reports also include keys that were forgotten and come again. A run takes some
-minutes.
+A line is lost if it is brand-new (its key did not occur before) and is not printed. The numbers that
+`dedup` reports also include forgotten keys that occur again. A run takes some minutes.
 """
 import json
 import random
@@ -101,7 +100,7 @@ POLICIES = [
 
 
 def run(command, keys, options):
-    """New lines, how many of them were lost, and the report."""
+    """The number of brand-new lines, how many of them were lost, and the report."""
     text = "".join(f"{key}\t{place}\n" for place, key in enumerate(keys))
     options = [command, "dedup", "-f", "1", "-p", f"{100 * RATE:g}%", "--seed", "1", "--json", *options]
     done = subprocess.run(options, input=text.encode(), capture_output=True, check=True)

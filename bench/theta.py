@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The number of items common to seven sets, estimated by `truebloom compare` and by theta sketches of Apache DataSketches of the same size: the error of each over many seeds.
+"""Compares the errors of `truebloom compare` and of theta sketches of Apache DataSketches of the same size. Both estimate the number of items common to seven sets, for many seeds.
 
     python3 -m venv E; E/bin/pip install datasketches==5.2.0; E/bin/python bench/theta.py [TRUEBLOOM] [REPEATS]
 
-Seven days of 6,000 visitors, of whom 2,000 come every day and 4,000 on this day only; seven of 60,000 with 20,000 and 40,000; and seven of 600,000 with 200,000 and 400,000, a quarter as often. A minute for 20 repeats. The seeds are 1, 2 and so on.
+The sets are the visitors of seven days. Each day has 6,000 visitors: 2,000 come every day, and 4,000 on this day only. The same is measured with ten times as many visitors, and with a hundred times as many, with a quarter of the repeats. 20 repeats take a minute. The seeds are 1, 2 and so on.
 """
 import json
 import math
@@ -15,7 +15,7 @@ from pathlib import Path
 from datasketches import theta_a_not_b, theta_intersection, theta_union, update_theta_sketch
 
 DAYS = 7
-# Nominal entries of a theta sketch, of 8 bytes each.
+# The binary logarithm of the nominal number of entries of a theta sketch. An entry has 8 bytes.
 LG_ENTRIES = 12
 
 
@@ -47,7 +47,7 @@ def by_theta(sets, seed, lg_entries):
         sketch = update_theta_sketch(lg_entries, 1.0, seed)
         for key in keys:
             sketch.update(f"visitor {key}")
-        # What is kept beyond the nominal entries would be more bytes.
+        # Without this, the sketch could keep more entries than the nominal number.
         sketch.trim()
         sketches.append(sketch.compact())
     union, common, others = theta_union(lg_entries, 1.0, seed), theta_intersection(seed), theta_union(lg_entries, 1.0, seed)

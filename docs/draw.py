@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Draws docs/DESIGN.md's diagram from the sources: which crate depends on which, and which part of
-the numbers imports which. Arrows that follow from others are left out.
+"""Draws the diagram in docs/DESIGN.md from the sources. It shows which crate depends on which, and
+which module of truebloom-math imports which. Arrows that follow from other arrows are left out.
 
-    docs/draw.py            draws again
-    docs/draw.py --check    fails if the drawing is not that of the sources (.ci/run does)
+    docs/draw.py            draws the diagram again
+    docs/draw.py --check    fails if the diagram is out of date (.ci/run calls this)
 """
 
 import pathlib
@@ -13,12 +13,13 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "DESIGN.md"
 BEGIN, END = "<!-- drawn by docs/draw.py -->\n", "<!-- end of the drawing -->"
-# Imported by nearly everything, or only for one feature: they would hide the rest.
+# Modules that are not drawn, because nearly all modules import them, or because they are used only
+# for one feature. Their arrows would hide the others.
 OMITTED = {"error", "readable"}
 
 
 def crates():
-    """Each crate's name, and those of this repository that it depends on."""
+    """The name of each crate, and the crates of this repository on which it depends."""
     manifests = {}
     for path in sorted(ROOT.glob("crates/*/Cargo.toml")):
         text = path.read_text()
@@ -29,11 +30,11 @@ def crates():
 
 
 def parts(crate):
-    """Each module of a crate, and the modules of it that its code imports; tests do not count."""
+    """Each module of a crate, and the modules of this crate that its code imports, without tests."""
     source = ROOT / "crates" / crate / "src"
     root = (source / "lib.rs").read_text()
     names = set(re.findall(r"^(?:pub )?mod (\w+);", root, re.M)) - OMITTED
-    # `crate::Plan` is an import of `plan`, where it comes from.
+    # `crate::Plan` counts as an import of the module `plan`, which defines it.
     homes = {}
     for home, exported in re.findall(r"^pub use (\w+)::(.*?);", root, re.M | re.S):
         homes |= {name: home for name in re.findall(r"\w+", exported)}
@@ -61,7 +62,7 @@ def reachable(graph, start):
 
 
 def needed(graph):
-    """The arrows that no longer way implies. Imports in a circle are an error: rooms have an order."""
+    """The arrows that do not follow from a longer path. Circular imports are an error."""
     for node in graph:
         if node in reachable(graph, node):
             sys.exit(f"{node} imports itself, by way of {', '.join(sorted(graph[node]))}")
@@ -84,7 +85,8 @@ def main():
     before, rest = PAGE.read_text().split(BEGIN)
     drawn, after = rest.split(END)
     if "--check" in sys.argv[1:]:
-        # Not drawn, as there are too many arrows, but without circles as well.
+        # The filter crate has too many arrows to draw, but it must not have circular imports
+        # either.
         list(needed(parts("filter")))
         if drawn != drawing():
             sys.exit("docs/DESIGN.md: the drawing is not that of the sources; run docs/draw.py")

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Builds truebloom and keeps its promise on 1,000 words of data/american-english.gz: every 104th of
-# 104,334. The seeds are fixed so that everyone sees what the README shows; leave them out and the
-# numbers will scatter.
+# Builds truebloom, and tries it on 1,000 words of data/american-english.gz: every 104th of 104,334
+# words. The seeds are fixed, so the output is the same as in the README. Without fixed seeds, the
+# numbers vary.
 set -eu
 cd "$(dirname "$0")/.."
 cargo build --release --package truebloom-cli
