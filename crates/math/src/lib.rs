@@ -25,11 +25,11 @@
 //! | does this measurement agree with the law? | [`binomial`], [`Fill`], [`mcdiarmid`] |
 //! | how many distinct keys were looked up in a filter? | [`distinct`] |
 //!
-//! A rate is an [`Fpr`]: a value with a *bracket*, which is a lower and an upper end. It is proven
-//! that the true rate lies between the ends. For exact rates, the ends are at most two units in the
-//! last place apart. In floating point, the textbook formula and the sums and recursions of the
-//! papers lose some or all digits. Therefore, this crate computes rates in integer arithmetic, with
-//! a bound on every rounding error (module [`law`]).
+//! A rate is an [`Fpr`]: a value with a *bracket*, which is a lower and an upper end. Unless its
+//! [`Method`] says otherwise, it is proven that the true rate lies between the ends. For exact
+//! rates, the ends are at most two units in the last place apart. In floating point, the textbook
+//! formula and the sums and recursions of the papers lose some or all digits. Therefore, this crate
+//! computes rates in integer arithmetic, with a bound on every rounding error (module [`law`]).
 //!
 //! Whatever the arguments are, a call takes at most about a second, or a few seconds where the
 //! documentation says so. Simulations take as many steps as requested. If the exact answer would

@@ -2,13 +2,14 @@
 //!
 //! Hashes of the ideal family choose an item's counters independently of the amounts that other
 //! items added to them. Consider a sketch with independent rows, and leave out the item's own
-//! count. In each row, the probability that the item's counter is at least v is the share of the
-//! row's counters that are at least v. So the probability that the *other* items added at least v
-//! to all counters of the item is the product of these shares over all rows. The counters that a
-//! sketch stores include the item's own count, which can only increase the shares. So the bound
-//! computed from the stored counters is also valid. With two hashes per copy, any two rows of a
-//! copy are independent, but three rows can depend on each other. So for each copy, the product of
-//! its two smallest shares replaces the product over all its rows.
+//! count. Given the counters of each row, the probability that the item's counter in this row is at
+//! least v is the share of the row's counters that are at least v. So the probability that the
+//! *other* items added at least v to all counters of the item is the product of these shares over
+//! all rows. The counters that a sketch stores include the item's own count, which can only
+//! increase the shares. So the bound computed from the stored counters is also valid. With two
+//! hashes per copy, any two rows of a copy are independent, but three rows can depend on each
+//! other. So for each copy, the product of its two smallest shares replaces the product over all
+//! its rows.
 //!
 //! The bound also holds for conservative update, which raises a counter only as far as necessary.
 //! With conservative update, too, the updates for an item raise the final value of each counter by

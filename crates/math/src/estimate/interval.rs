@@ -204,8 +204,8 @@ impl Search {
         }
     }
 
-    /// Bisects within the range that the inequalities leave open. The tail probabilities come from
-    /// the exact law if it can be summed, and otherwise from bounds.
+    /// Bisects within the range that the inequalities leave open. The tail probabilities are summed
+    /// if this takes little enough work, and otherwise bounded.
     fn refined(&self, bounded: &Bounded) -> Result<(u64, Option<u64>, Method)> {
         let mut method = Method::Exact;
         let mut tail = |items: u64, tail: Tail| -> Result<f64> {

@@ -90,8 +90,8 @@ pub trait Law: sealed::Sealed + Send + Sync {
     fn fpr(&self, items: u64) -> Result<Fpr>;
 
     /// Returns the expected rate with a proven bracket. This bracket can be wider than the bracket
-    /// of an exact rate. The result is `None` if there is no proven bracket. Guarantees rely only
-    /// on this method.
+    /// of an exact rate. The result is `None` if there is no proven bracket. Guarantees never rely
+    /// on a rate without a proven bracket.
     ///
     /// # Errors
     /// Fails as [`fpr`](Self::fpr) does.

@@ -112,10 +112,10 @@ impl Progression {
     }
 
     /// Returns a proven bracket of the rate of any progression. The share of hash pairs that set a
-    /// given bit is at most the sum of the shares of all probes. It is at least that sum minus the
-    /// share of pairs for which two probes coincide. The probability that all positions of a query
-    /// are set is at most the probability that one of them is set. It is at least 1 minus the sum
-    /// of the probabilities that each position is empty.
+    /// given bit is at most the sum of the shares of all probes. It is at least that sum minus, for
+    /// every two probes, the share of pairs for which both probes set this bit. The probability
+    /// that all positions of a query are set is at most the probability that one of them is set. It
+    /// is at least 1 minus the sum of the probabilities that each position is empty.
     fn union_bounds(&self, items: u64) -> Fpr {
         let (n, m, k) = (items as f64, self.modulus as f64, self.offsets.len() as u64);
         let probes = k as f64;

@@ -277,8 +277,9 @@ pub(crate) struct OnesLaw {
     pub(crate) capacity: f64,
     /// Whether Y is always a whole number.
     pub(crate) is_lattice: bool,
-    /// Y is the sum of two independent parts, one for each slice length. This is the variance of
-    /// the larger part and the spacing of its values, which are evenly spaced.
+    /// If there are two slice lengths, Y is the sum of two independent parts, one for each length.
+    /// These are the variance of the number of set bits in the part with the larger variance, and
+    /// the weight of a set bit in this part. The values of the part are this weight apart.
     pub(crate) lattice: (f64, f64),
 }
 

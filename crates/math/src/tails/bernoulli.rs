@@ -38,9 +38,10 @@
 pub(crate) struct BernoulliSum {
     /// The variance `V`.
     pub(crate) variance: f64,
-    /// The variance of one part of the sum, and the spacing of its values. The values of the part
-    /// must be evenly spaced, and the part must be independent of the rest. It is the whole sum
-    /// (`V`, 1), or the terms with one of two weights.
+    /// Describes one part of the sum: the variance of the part, divided by the square of the
+    /// spacing of its values, and this spacing. The values of the part must be evenly spaced, and
+    /// the part must be independent of the rest. It is the whole sum (`V`, 1), or the terms with
+    /// one of two weights up to 1.
     pub(crate) lattice: (f64, f64),
 }
 

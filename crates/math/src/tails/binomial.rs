@@ -79,8 +79,8 @@ pub fn two_sided(hits: u64, trials: u64, p: f64) -> f64 {
     (2.0 * at_least(hits, trials, p).min(at_most(hits, trials, p))).min(1.0)
 }
 
-/// Returns how many times as large as `rate` the true probability must be for a test of `rate` to
-/// notice it (see [`two_sided`]). This is the result of [`noticed_rate`] divided by `rate`. The
+/// Returns how many times as large as `rate` the true probability must be for a test to reject
+/// `rate` with probability 99%. This is the result of [`noticed_rate`] divided by `rate`. The
 /// factor is infinite if [`noticed_rate`] returns `None`.
 #[must_use]
 pub fn noticed_factor(trials: u64, rate: f64, alpha: f64) -> f64 {

@@ -213,10 +213,10 @@ impl Search {
         Ok(point)
     }
 
-    /// A number of items such that this number and all larger ones are excluded. For n of at least
-    /// `1 / ln(1/r)`, `n ln(1/f) <= n c / (1 - c)`, where `c = k r^n` is an upper bound on `1 - f`.
-    /// Here, r is the probability that an item leaves a given bit empty. The bound on `n ln(1/f)`
-    /// decreases with n.
+    /// A number of items such that this number and all larger ones are excluded. Let r be the
+    /// probability that an item leaves a given bit empty. Then `n ln(1/f) <= n c / (1 - c)`, where
+    /// `c = k r^n` is an upper bound on `1 - f`. For n of at least `1 / ln(1/r)`, this bound on
+    /// `n ln(1/f)` decreases as n grows.
     fn excluded_from(&self) -> u64 {
         let complement = |items: u64| libm::exp(ln_complement_bound(self.variant, self.bits, items, self.probes));
         let decay = libm::log(f64::from(self.probes)) - ln_complement_bound(self.variant, self.bits, 1, self.probes);
