@@ -341,7 +341,7 @@ impl fmt::Display for MergeError {
                 write!(f, "the filters have {ours} and {theirs} probes; make both with the same plan")
             }
             MergeError::Shape { name, ours, theirs } => {
-                write!(f, "the two sketches have {name} {ours} and {name} {theirs}; make both with the same epsilon and delta")
+                write!(f, "the sketches differ in {name} ({ours} and {theirs}); make both with the same epsilon and delta")
             }
             MergeError::NotSums { how } => {
                 write!(
@@ -624,7 +624,7 @@ impl fmt::Display for FormatError {
             FormatError::Field { field, expected, found } => {
                 write!(
                     f,
-                    "in the file, `{field}` is {found}, but must be {expected}; the file was not written by truebloom: rebuild the filter"
+                    "the file has {field} {found}, but this must be {expected}; the file was not written by truebloom: rebuild the filter"
                 )
             }
             FormatError::Parameters { why } => {

@@ -84,8 +84,8 @@ fn what_differs_is_named() {
     sketch.add("key", 5);
     let before = sketch.clone();
     for (other, text) in [
-        (make(shape(Rows::Independent, 100, 4, 1), 1), "width, 101 and 100"),
-        (make(shape(Rows::Independent, 101, 3, 1), 1), "depth, 4 and 3"),
+        (make(shape(Rows::Independent, 100, 4, 1), 1), "width (101 and 100)"),
+        (make(shape(Rows::Independent, 101, 3, 1), 1), "depth (4 and 3)"),
         (make(shape(Rows::Independent, 101, 4, 1), 2), "same seed"),
     ] {
         let error = sketch.merge(&other).expect_err(text).to_string();
@@ -95,7 +95,7 @@ fn what_differs_is_named() {
     assert!(matches!(sketch.merge(&sip), Err(MergeError::Hasher { .. })));
     let mut two: TwoHashCountMin = small(1);
     let one = TwoHashCountMin::with_shape(shape(Rows::TwoHash, 101, 4, 1), hasher(1)).expect("small");
-    assert!(two.merge(&one).expect_err("copies").to_string().contains("copies, 2 and 1"));
+    assert!(two.merge(&one).expect_err("copies").to_string().contains("copies (2 and 1)"));
     assert_eq!(sketch, before);
 }
 
