@@ -357,7 +357,7 @@ impl Figure {
         let exact = self.column("f_a exact");
         self.bounds_by(
             "Dozier et al., figure 4: f_o and f_a, divided by the filter's rate",
-            Axis::linear("ratio to the rate by the chain").between(0.5, 1.3),
+            Axis::linear("ratio to the filter's exact rate").between(0.5, 1.3),
             &|row, rate| rate / row[exact],
         )
     }

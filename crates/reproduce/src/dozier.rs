@@ -417,10 +417,10 @@ fn formula_claims() -> Result<Vec<Claim>> {
             "D1",
         ),
         Claim::statement(
-            ["one-probe", "formula (19)", "the closed form of the model's rate for one probe; M = 1,000, sigma = 300"],
+            ["one-probe", "formula (19)", "this closed form is the model's rate for one probe; M = 1,000, sigma = 300"],
             "holds",
             (closed / run.fpr.value - 1.0).abs() < 1e-12,
-            crate::shown(run.fpr.value),
+            format!("the model's rate is {}", crate::shown(run.fpr.value)),
         )
         .see("D22"),
     ])
