@@ -183,8 +183,8 @@ impl Comparison {
         if let Some(index) = filters.iter().position(|filter| matches!(filter, AnyFilter::Scalable(_))) {
             return Err(CompareError::Grows { index });
         }
-        // This loop checks that every filter can be merged with an empty one. No bits are read
-        // before all filters have passed this check.
+        // This loop checks that every filter can be merged with an empty one. No filters are merged
+        // before all of them have passed this check.
         let empty = first.to_empty()?;
         for (index, filter) in filters.iter().enumerate() {
             empty.check_mergeable(filter).map_err(|cause| CompareError::Differs { index, cause })?;

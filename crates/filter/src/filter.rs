@@ -124,8 +124,8 @@ pub trait Filter {
     /// Returns true if no bit is set.
     fn is_empty(&self) -> bool;
 
-    /// The probability law of the filter, which gives the rate for any number of items:
-    /// [`FilterOf::law`].
+    /// The probability law of the filter, which gives the expected rate, or bounds on it, for any
+    /// number of items: [`FilterOf::law`].
     fn law(&self) -> Box<dyn Law>;
 
     /// The filter's present rate: [`FilterOf::fpr`].

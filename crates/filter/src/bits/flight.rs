@@ -61,8 +61,8 @@ impl Flights {
         }
         let mut following = following.groups();
         for number in 0..GROUPS {
-            // The spare slot: the group in it was looked up in the previous step. The new group in
-            // this slot is looked up after a whole batch.
+            // The spare slot: it is empty at the start, and later has the group that was looked up
+            // in the previous step. The new group in this slot is looked up after a whole batch.
             let boarding = (self.present + GROUPS) % (GROUPS + 1);
             match following.next() {
                 Some(group) => self.ring[boarding].board(self.level, &self.scheme, group),

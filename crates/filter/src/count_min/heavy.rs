@@ -259,10 +259,10 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
         usize::try_from(256 * self.capacity + (64 << 10)).unwrap_or(usize::MAX)
     }
 
-    /// If the list exceeds its limits, drops all keys except the `capacity` keys with the highest
-    /// bounds. Of these, in descending order of the bounds, each key is kept only if the kept keys
-    /// take at most three quarters of the allowed bytes. This leaves room for new keys, so dropping
-    /// costs little per key.
+    /// If the list has more than `capacity` keys, or if its keys take more than the allowed bytes,
+    /// drops all keys except the `capacity` keys with the highest bounds. Of these, in descending
+    /// order of the bounds, each key is kept only if the kept keys take at most three quarters of
+    /// the allowed bytes. This leaves room for new keys, so dropping costs little per key.
     fn drop_lowest(&mut self) {
         if self.listed.len() as u64 <= self.capacity && self.key_bytes <= self.most_key_bytes() {
             return;
