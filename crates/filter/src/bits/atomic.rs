@@ -20,7 +20,8 @@ use crate::word::Reads;
 /// the inserted key. An insertion is counted before it sets bits, and the count is published
 /// together with the bits. To copy a filter, a thread reads the bits first
 /// ([`to_aligned`](Self::to_aligned)) and the counts afterwards. The counts of the copy are
-/// therefore never lower than its number of keys.
+/// therefore never lower than its number of keys. Only a recycling filter counts an item after its
+/// bits are set, and corrects the counts of a copy.
 pub(crate) struct AtomicBits {
     words: SharedWords,
     level: Level,
