@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Makes planner.html, the planner in one file: `site/build.sh [FILE]`, by default
+# Makes the planner page, which is a single file: `site/build.sh [FILE]`. By default, FILE is
 # target/site/planner.html.
 #
-# The library is compiled to WebAssembly with rustup's target where it is there, and else with
-# Debian's compiler (see .ci/wasm/toolchain), made smaller by wasm-opt where that can be had,
-# compressed and put into the page as base64. The file may have 400 kB.
+# The library is compiled to WebAssembly (.ci/wasm/toolchain chooses the compiler), made smaller by
+# wasm-opt if it is available, compressed, and included in the page as text. The file can have at
+# most 400 kB.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 page=$(realpath -m "${1:-target/site/planner.html}")
@@ -15,9 +15,10 @@ mkdir -p "$work" "$(dirname "$page")"
 CARGO_TARGET_DIR=$PWD/target/wasm cargo build --quiet "${std[@]}" --release --lib --target $target --manifest-path site/Cargo.toml
 module=$PWD/target/wasm/$target/release/truebloom_site.wasm
 
-# What Rust uses of WebAssembly; no more, so that browsers of some years ago load it.
+# The features of WebAssembly that Rust uses. No other features are allowed, so that browsers that
+# are some years old can load the page.
 features=(--enable-bulk-memory --enable-sign-ext --enable-mutable-globals --enable-nontrapping-float-to-int --enable-multivalue --enable-reference-types)
-# wasm-opt of the system, or Debian's, unpacked and not installed.
+# The wasm-opt of the system is used, or else Debian's, which is unpacked and not installed.
 tools=$PWD/target/wasm/tools
 if ! command -v wasm-opt >/dev/null && [ ! -x "$tools/usr/bin/wasm-opt" ]; then unpack "$tools" binaryen || true; fi
 if command -v wasm-opt >/dev/null; then
@@ -31,11 +32,12 @@ else
     cp "$module" "$work/planner.wasm"
     by="$wasm_by, without wasm-opt"
 fi
-# The literal coder of four bits and no alignment suit WebAssembly, whose instructions have any
-# length.
+# lp=0 and pb=0 are for data without alignment: the instructions of WebAssembly have different
+# lengths. lc=4 uses four bits of the previous byte as context.
 xz --format=lzma --lzma1=preset=9e,lc=4,lp=0,pb=0,nice=273 "$work/planner.wasm" --stdout > "$work/packed"
-# Thirteen bits in two of 91 letters, a hundredth less than four bytes in five; `"`, `<` and `&` are
-# left to HTML.
+# Two characters, from an alphabet of 91, store thirteen bits. This takes about 1% less than five
+# characters for four bytes. The alphabet does not contain `"`, `<` and `&`, which have a meaning in
+# HTML.
 od -An -v -tu1 -w1 "$work/packed" | awk '
     BEGIN { for (code = 33; code < 127; code += 1) if (code != 34 && code != 38 && code != 60) letters[count++] = sprintf("%c", code) }
     function put(value) { printf "%s%s", letters[int(value / 91)], letters[value % 91] }
@@ -51,8 +53,8 @@ od -An -v -tu1 -w1 "$work/packed" | awk '
     }
     END { if (held) put(bits * 2 ^ (13 - held)) }' > "$work/wasm"
 
-# A line `@include FILE` stands for the file; indentation and lines that are comments are for those
-# who read the sources.
+# Replaces each line `@include FILE` by the contents of the file, and removes indentation and
+# comments.
 awk -v work="$work" '
     function put(file,    line, is_code) {
         is_code = file ~ /\.(js|css)$/
@@ -61,7 +63,7 @@ awk -v work="$work" '
             sub(/^ +/, "", line)
             if (is_code && (line == "" || line ~ /^\/\/ / || line ~ /^\/\*.*\*\/$/)) continue
             if (is_code && line ~ /^\/\*\*/) { while (line !~ /\*\//) getline line < file; continue }
-            # Types are for those who check them.
+            # Type annotations in comments are removed.
             if (is_code) gsub(/\/\*\*[^*]*\*\/ ?/, "", line)
             if (file ~ /\.css$/) {
                 gsub(/: /, ":", line); gsub(/; /, ";", line); gsub(/, /, ",", line)
@@ -72,5 +74,5 @@ awk -v work="$work" '
     }
     BEGIN { put("site/page/index.html") }' > "$page"
 bytes=$(wc -c < "$page")
-echo "$page: $bytes bytes, of which $(wc -c < "$work/wasm") are the library, by $by"
+echo "$page: $bytes bytes, of which $(wc -c < "$work/wasm") are the library (compiled with $by)"
 [ "$bytes" -le 400000 ] || { echo "the page has more than 400,000 bytes" >&2; exit 1; }

@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# The planner page: built, its numbers in Node beside the library's own, and the page in a browser.
-# Installs what it needs: Node and Chromium from Debian where they are not there, and a driver, a
-# type checker and an accessibility checker from npm, into target/site. What cannot be had is said,
-# and is a failure. Three to six minutes on two cores; pictures of the page are in
-# target/site/shots.
+# Builds the planner page, compares its numbers in Node with those of the library, and tests the
+# page in a browser.
+#
+# The script installs what is missing: Node and Chromium from Debian, and from npm, into
+# target/site, a browser driver, a type checker and an accessibility checker. If something cannot be
+# installed, the script fails with a message. It takes three to six minutes on two cores.
+# Screenshots of the page are in target/site/shots.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD
@@ -21,13 +23,13 @@ installed npm npm
 installed xz xz-utils
 installed "${CHROMIUM:-chromium}" chromium fonts-dejavu-core
 
-echo '--- what the driver and the checkers need'
+echo '--- the driver and the checkers'
 cp site/test/package.json site/test/package-lock.json "$work/node/"
 (cd "$work/node" && npm ci --no-audit --no-fund --silent) || die 'npm cannot install playwright-core, axe-core and typescript'
 
 echo '--- the page'
 site/build.sh
-# The ordinary compiler for what runs here.
+# The rest is compiled for this machine, with the ordinary compiler.
 cargo fmt --manifest-path site/Cargo.toml -- --check
 CARGO_TARGET_DIR=$root/target/native cargo clippy --quiet --manifest-path site/Cargo.toml --all-targets -- -D warnings
 CARGO_TARGET_DIR=$root/target/native cargo test --quiet --manifest-path site/Cargo.toml --lib --example native

@@ -1,4 +1,4 @@
-// Holds the answers of a WebAssembly module to those of a file, one a line: `node compare.mjs MODULE ANSWERS`.
+// Compares the answers of a WebAssembly module with the lines of a file: `node compare.mjs MODULE ANSWERS`.
 import { readFileSync } from 'node:fs';
 
 const [path, expected] = process.argv.slice(2);
@@ -12,5 +12,5 @@ lines.forEach((line, number) => {
         wrong += 1;
     }
 });
-console.log(`${lines.length - wrong} of ${lines.length} answers are those of the native build`);
+console.log(`${lines.length - wrong} of ${lines.length} answers equal those of the native build`);
 process.exit(wrong === 0 && lines.length > 0 ? 0 : 1);

@@ -1,15 +1,14 @@
 #!/usr/bin/env bash
-# The module for Redis and Valkey, from an empty folder: both servers, the library, and everything
-# that is promised of it. Nothing is installed: the servers are unpacked, and run on loopback only
-# while a test needs them. `crates/redis/test.sh quick` leaves the long tests out (rates, hostile
-# bytes, the cluster).
+# Builds and tests the module for Redis and Valkey. The servers are downloaded and unpacked, but not
+# installed. They run on loopback, and only while a test needs them. `crates/redis/test.sh quick`
+# leaves out the long tests: rates, hostile bytes, and the cluster.
 set -euo pipefail
 cd "$(dirname "$0")"
 here=$PWD
 root=$(cd ../.. && pwd)
 work=$root/target/redis
 mode=${1:-all}
-[[ $mode == all || $mode == quick ]] || { echo "\`$mode\` is no mode: all (the default) or quick" >&2; exit 1; }
+[[ $mode == all || $mode == quick ]] || { echo "unknown mode \`$mode\`; choose all (the default) or quick" >&2; exit 1; }
 
 step() {
     printf '\n=== redis: %s\n' "$1"
@@ -23,8 +22,8 @@ fail() {
 command -v python3 >/dev/null || fail 'python3 is missing: the tests are written in it'
 command -v apt-get >/dev/null || fail 'apt-get is missing: the servers are unpacked from packages of Debian'
 
-# Packages of this system's release and of its backports, with lists of our own: nothing of the
-# system changes.
+# Downloads packages of this system's release and of its backports. The package lists are in a
+# separate folder, so the system is not changed.
 apt=("apt-get" "-qq" "-o" "Dir::Etc::sourcelist=$work/apt/sources.list" "-o" "Dir::Etc::sourceparts=-" "-o" "Dir::State::lists=$work/apt/lists" "-o" "Dir::Cache=$work/apt/cache" "-o" "APT::Sandbox::User=root")
 
 sources() {
@@ -59,8 +58,8 @@ for engine in redis valkey; do
         echo "$version"
         engines+=("$engine")
     else
-        # A test that is left out must not look like one that passed.
-        echo "$engine cannot be had here: nothing is tested on it" >&2
+        # Tests that are left out must not look like tests that passed.
+        echo "$engine is not available here, so its tests are left out" >&2
         [[ -z ${CI:-} ]] || exit 1
     fi
 done
@@ -70,13 +69,14 @@ step 'an environment with binary packages'
 python3 -m venv "$work/venv"
 "$work/venv/bin/python" -m pip install --quiet --disable-pip-version-check --only-binary :all: -r tests/requirements.txt
 
-# The Python package as `python/test.sh` has left it: its filters go to the servers and back.
+# The tests send filters of the Python package to the servers and back. They use the package that
+# `python/test.sh` has built.
 wheel=$(ls -t "$root"/target/python/wheels/truebloom-*.whl 2>/dev/null | head -n 1 || true)
 if [[ -n $wheel ]]; then
     "$work/venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-index --no-deps --force-reinstall "$wheel"
     export TRUEBLOOM_PYTHON=$work/venv/bin/python
 else
-    echo 'the Python package is not built (python/test.sh quick builds it): the tests of its filters are left out' >&2
+    echo 'the Python package is not built, so the tests of its filters are left out; python/test.sh quick builds it' >&2
     [[ -z ${CI:-} ]] || exit 1
 fi
 
@@ -91,8 +91,8 @@ step 'the module'
 cargo build --quiet --locked --release
 ls -l "$CARGO_TARGET_DIR/release/libtruebloom_redis.so"
 unset CARGO_TARGET_DIR
-# The command whose files go to the servers and back: that of `TRUEBLOOM_COMMAND` if it is given,
-# else the one of `.ci/run`.
+# The tests also send files of the command to the servers and back. They use the command in
+# `TRUEBLOOM_COMMAND`; if it is not set, the same debug build as `.ci/run`.
 if [[ -z ${TRUEBLOOM_COMMAND:-} ]]; then
     (cd "$root" && cargo build --quiet --locked -p truebloom-cli)
     export TRUEBLOOM_COMMAND=$root/target/debug/truebloom

@@ -1,15 +1,15 @@
-//! Answers that have to be the same everywhere, bit for bit: rates, plans, the quantile of a
-//! guarantee, designs, and the bits of filters.
+//! Answers that must be the same on all machines, bit for bit: rates, plans, quantiles of the rate
+//! of a single filter, designs of recycling filters, and the bits of filters.
 
 use truebloom::recycling::RecyclingFilter;
 use truebloom::truebloom_math::recycling::{Design, Mode};
 use truebloom::truebloom_math::{Variant, rate_quantile_bound};
 use truebloom::{BlockedBloomFilter, BloomFilter, KeyHasher, Plan, PortableHasher, Rate, Seed, Target};
 
-/// How many there are.
+/// The number of answers.
 pub const ANSWERS: u32 = 40;
 
-/// One answer as 64 bits; all ones stand for an error.
+/// Returns the answer with this number as 64 bits. If all bits are 1, the answer is an error.
 #[unsafe(no_mangle)]
 pub extern "C" fn answer(number: u32) -> u64 {
     answer_of(number).unwrap_or(u64::MAX)
@@ -29,7 +29,7 @@ fn answer_of(number: u32) -> Option<u64> {
     })
 }
 
-/// The bytes of a filter, hashed: keys of several kinds, of which some are numbers.
+/// The hash of a filter's bytes. The filter holds keys of several kinds.
 fn hash_of_filters(size: u64, rate: Rate) -> Option<u64> {
     let hasher = PortableHasher::xxh3(Seed::from(u128::from(size)));
     let keys = || (0..500u32).map(|i| (i, "text", Some(i as usize)));
