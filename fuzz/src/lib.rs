@@ -1,9 +1,9 @@
-//! What the fuzz targets do with their input. `cargo test` calls the same functions with the
-//! committed corpora (see `main`).
+//! The functions of the fuzz targets. `cargo test` calls the same functions with the committed
+//! corpora (see `main`).
 //!
-//! `records` and `eval` are private modules of the command, which has no library. Their sources are
-//! compiled here as modules of the same names, so the command needs no public interface for
-//! fuzzing. The table of numeric calls is that of the test `extreme` of `truebloom-math`.
+//! `records` and `eval` are private modules of the command. Their sources are compiled here as
+//! modules with the same names, so the command needs no public interface for fuzzing. The table of
+//! numeric calls is shared with the test `extreme` of `truebloom-math`.
 #![allow(dead_code, unused_imports, reason = "most of the command is not called from here")]
 #![allow(unreachable_pub, reason = "a library for the fuzz targets, a program for the test")]
 
@@ -64,9 +64,9 @@ pub use harness::text::text;
 pub use harness::travel::travel;
 pub use harness::views::views;
 
-/// Runs each target on its corpus: the inputs with which libFuzzer reached new code, minimised.
-/// This is a test of the command's crate without the usual test harness, which would run the
-/// command's unit tests here again.
+/// Runs each target on its corpus: a minimised set of inputs with which libFuzzer reached new code.
+/// This test does not use the usual test harness, which would also run the unit tests of the
+/// command's modules.
 #[cfg(test)]
 fn main() {
     harness::replay::all();

@@ -1,4 +1,4 @@
-//! Which test notices which mutant.
+//! Finds out which test notices which mutant. A mutant is a copy of the program with one fault.
 
 use crate::cargo::Binary;
 use crate::outcome;
@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// One test, run once without a fault.
+/// A test that was run once without a fault.
 pub struct Test<'a> {
     binary: &'a Binary,
     name: String,
@@ -24,7 +24,7 @@ pub enum Fate {
     /// The test did not end: an infinite loop, or too much memory or time.
     TimedOut(String),
     Survived,
-    /// No test runs the place at all.
+    /// No test runs the changed code.
     Unreached,
 }
 
@@ -34,8 +34,8 @@ enum End {
     TimedOut,
 }
 
-/// Runs every test alone and notes which faults it would meet. Tests that take longer than `limit`
-/// are left out.
+/// Runs every test alone, without a fault, and notes which changed expressions it evaluates. Tests
+/// that take longer than `limit` seconds are left out.
 pub fn trace<'a>(binaries: &'a [Binary], filter: Option<&str>, limit: u64, scratch: &Path) -> outcome::Result<Vec<Test<'a>>> {
     let mut tests = Vec::new();
     for binary in binaries {
@@ -63,8 +63,8 @@ pub fn trace<'a>(binaries: &'a [Binary], filter: Option<&str>, limit: u64, scrat
     Ok(tests)
 }
 
-/// Runs the tests that meet each mutant until one fails. All mutants meet the quick tests before
-/// any meets a slow one.
+/// For each mutant, runs the tests that evaluate the changed expression, until one of them fails.
+/// The quick tests are run for all mutants before the slow tests.
 pub fn run_all(mutants: &[&Mutant], tests: &[Test], journal: &Path) -> outcome::Result<BTreeMap<u32, Fate>> {
     let mut journal = std::fs::OpenOptions::new().append(true).create(true).open(journal)?;
     let mut fates = BTreeMap::new();
@@ -100,7 +100,8 @@ pub fn run_all(mutants: &[&Mutant], tests: &[Test], journal: &Path) -> outcome::
     Ok(fates)
 }
 
-/// Processor time and memory are limited by the shell; the clock is for tests that only wait.
+/// Runs a test. The shell limits its CPU time and memory. Its elapsed time is also limited, because
+/// a test that only waits takes no CPU time.
 fn run(binary: &Binary, test: &str, mutant: &str, limit: Duration) -> outcome::Result<End> {
     let limits = format!("ulimit -t {} -v 8000000; exec \"$0\" \"$@\"", limit.as_secs());
     let mut child = Command::new("bash")

@@ -1,4 +1,4 @@
-//! Every place of a source file where a fault can be planted without changing a type.
+//! Finds every place in a source file where a fault can be planted without changing a type.
 
 use proc_macro2::{Delimiter, TokenTree};
 use std::ops::Range;
@@ -6,14 +6,14 @@ use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{BinOp, Expr, Lit, RangeLimits, Stmt, UnOp};
 
-/// How a fault changes the text of its place.
+/// How a fault changes the text at its place.
 #[derive(Clone)]
 pub enum Form {
-    /// Another expression.
+    /// The expression is replaced by another expression.
     Replace(String),
-    /// A condition that never holds. With a `let` in it, it cannot stand in parentheses.
+    /// The condition is never true. A condition that contains `let` cannot be put in parentheses.
     Never { has_let: bool },
-    /// A statement that is left out.
+    /// The statement is left out.
     Skip,
 }
 
@@ -57,8 +57,7 @@ impl Finder<'_> {
     fn binary(&mut self, node: &syn::ExprBinary) {
         for operator in other_operators(&node.op) {
             let by = format!("({}) {operator} ({})", self.text(&node.left), self.text(&node.right));
-            // Compound assignments change a place, which parentheses would hide from nobody but the
-            // reader.
+            // The left side of a compound assignment is a place, so it needs no parentheses.
             let by = if operator.len() > 1 && operator.ends_with('=') && is_assignment(&node.op) {
                 format!("{} {operator} {}", self.text(&node.left), self.text(&node.right))
             } else {
@@ -149,20 +148,20 @@ impl<'ast> Visit<'ast> for Finder<'_> {
         visit::visit_stmt(self, node);
     }
 
-    /// The macro that makes a function for each level of instructions is the one whose body is
-    /// looked into.
+    /// Only one macro is searched for places: `for_every_level`, which makes a function for each
+    /// level of processor instructions.
     fn visit_macro(&mut self, node: &'ast syn::Macro) {
         if node.path.is_ident("for_every_level")
             && let Some(TokenTree::Group(body)) = node.tokens.clone().into_iter().last()
             && body.delimiter() == Delimiter::Brace
             && let Ok(block) = syn::parse2::<syn::Block>(TokenTree::Group(body).into())
         {
-            // The nodes live for this call only, as nothing of them is kept.
+            // The finder keeps no reference to the nodes, so they need not outlive this call.
             Finder::visit_block(self, &block);
         }
     }
 
-    // A place that is assigned to stays a place.
+    // The left side of an assignment must stay a place, so it is not changed.
     fn visit_expr_assign(&mut self, node: &'ast syn::ExprAssign) {
         self.visit_expr(&node.right);
     }
@@ -180,7 +179,8 @@ impl<'ast> Visit<'ast> for Finder<'_> {
         }
     }
 
-    // What the compiler evaluates cannot ask for the environment.
+    // Constant expressions are skipped, because the compiler evaluates them and cannot read the
+    // environment variable.
     fn visit_expr_repeat(&mut self, node: &'ast syn::ExprRepeat) {
         self.visit_expr(&node.expr);
     }
@@ -226,8 +226,8 @@ impl<'ast> Visit<'ast> for Finder<'_> {
     }
 }
 
-/// Whether the product has this on the machines that run campaigns: neither a test, nor for loom,
-/// nor the form for other processors.
+/// Whether an item with these attributes is part of a normal build on this machine. Tests, code for
+/// loom, and code for other processors and systems are not.
 fn is_built(attributes: &[syn::Attribute]) -> bool {
     attributes.iter().all(|attribute| match &attribute.meta {
         syn::Meta::List(list) if attribute.path().is_ident("cfg") => {
@@ -263,7 +263,7 @@ fn is_assignment(operator: &BinOp) -> bool {
     )
 }
 
-/// Operators of the same types.
+/// Other operators for operands of the same types.
 fn other_operators(operator: &BinOp) -> &'static [&'static str] {
     match operator {
         BinOp::Add(_) => &["-", "*"],
@@ -324,7 +324,7 @@ fn other_method(name: &str, arguments: usize) -> Option<&'static str> {
     })
 }
 
-/// The other end of a bracket.
+/// The name of the other end of a bracket (a lower and an upper bound).
 fn other_end(name: &str) -> Option<&'static str> {
     Some(match name {
         "lower" => "upper",

@@ -1,4 +1,4 @@
-//! What cargo says.
+//! Runs cargo, and reads its messages.
 
 use crate::Failure;
 use crate::outcome;
@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 /// An executable of tests.
 pub struct Binary {
     pub path: PathBuf,
-    /// As a reader knows it: package and target.
+    /// The name in reports: package and target.
     pub name: String,
     pub folder: PathBuf,
 }
@@ -37,7 +37,7 @@ fn messages(tree: &Path, build: &Path, arguments: &[&str]) -> outcome::Result<(b
     Ok((output.status.success(), messages))
 }
 
-/// The faults that the compiler does not take.
+/// The faults for which the compiler reports an error.
 pub fn refused(tree: &Path, build: &Path, places: &Places) -> outcome::Result<BTreeSet<u32>> {
     let (passed, messages) = messages(tree, build, &["check", "-p", "truebloom-math", "-p", "truebloom"])?;
     let mut refused = BTreeSet::new();
@@ -98,7 +98,7 @@ pub fn tests(tree: &Path, build: &Path, packages: &[&str]) -> outcome::Result<Ve
             binaries.push(Binary { path: path.into(), name: format!("{package}/{target}"), folder });
         }
     }
-    // The crate of the packages that is built first has most of the faults.
+    // The tests of the first packages come first, because these packages have most of the faults.
     binaries.sort_by_key(|binary| {
         (packages.iter().position(|package| package.ends_with(binary.package())).unwrap_or(packages.len()), binary.name.clone())
     });

@@ -1,11 +1,13 @@
-//! Plants random faults in truebloom's mathematics and kernels, and asks which test notices each:
-//! `truebloom-mutants SEED [COUNT] [--only N,N] [--test TEXT] [--stage 1|2] [--limit SECONDS]`.
+//! Plants random faults in truebloom's mathematics and kernels, and reports for each fault whether
+//! a test notices it: `truebloom-mutants SEED [COUNT] [--only N,N] [--test TEXT] [--stage 1|2]
+//! [--limit SECONDS]`.
 //!
-//! Building a tree per fault would take days, so one build holds all faults of a campaign: in a
-//! copy of the tree every chosen expression becomes
-//! `if crate::mutant::is(N) { other } else { original }`, and the environment variable MUTANT says
-//! which one is planted. A first run of each test notes which faults it meets; then each mutant
-//! meets these tests, the quickest first, until one fails.
+//! A separate build for each fault would take days, so one build contains all faults. In a copy of
+//! the source tree, every chosen expression becomes
+//! `if crate::mutant::is(N) { other } else { original }`. The environment variable MUTANT says
+//! which fault is active. First, each test is run without a fault, to find out which of the chosen
+//! expressions it evaluates. Then, for each fault, the tests that evaluate its expression are run,
+//! the quickest first, until one of them fails.
 
 mod campaign;
 mod candidates;
@@ -21,7 +23,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use tree::Mutant;
 
-/// The names of what is tried, and its files.
+/// The groups of source files that get faults: the name of each group, and its files and folders.
 const GROUPS: [(&str, &[&str]); 8] = [
     ("fixed", &["crates/math/src/exact/fixed.rs"]),
     ("law", &["crates/math/src/law"]),
@@ -33,8 +35,9 @@ const GROUPS: [(&str, &[&str]); 8] = [
     ("kernels", &["crates/filter/src/arch", "crates/filter/src/bulk", "crates/filter/src/scheme"]),
 ];
 
-/// The tests of the crates themselves, then those of what is built on them for what survives the
-/// first.
+/// The packages whose tests are run. The first stage has the crates that get faults. The second
+/// stage has the crates that depend on them; its tests are run for the faults that survive the
+/// first stage.
 const STAGES: [&[&str]; 2] = [&["truebloom-math", "truebloom"], &["truebloom-audit", "truebloom-reproduce", "truebloom-cli"]];
 
 const USAGE: &str = "usage: truebloom-mutants SEED [COUNT] [--only N,N] [--test TEXT] [--stage 1|2] [--limit SECONDS]";
@@ -45,7 +48,7 @@ struct Arguments {
     only: Option<Vec<u32>>,
     test: Option<String>,
     stage: Option<usize>,
-    /// Seconds of processor time that a test may take.
+    /// The limit of CPU time for a test, in seconds.
     limit: u64,
 }
 

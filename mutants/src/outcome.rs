@@ -1,4 +1,4 @@
-//! One type of error for a tool that has one reader.
+//! The error type of this program: a text.
 
 pub type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 

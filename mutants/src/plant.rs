@@ -1,16 +1,17 @@
-//! Faults in the text of a file, each behind a question that is answered at run time.
+//! Plants faults in the text of a file. A condition that is evaluated at run time activates each
+//! fault.
 
 use crate::candidates::{Candidate, Form};
 use std::ops::Range;
 
-/// A fault with its number, and where it stands in the new text.
+/// The number of a fault, and its place in the new text.
 pub struct Planted {
     pub number: u32,
     pub place: Range<usize>,
 }
 
-/// The source with these faults. Places are whole expressions, so any two of them are apart, alike,
-/// or one within the other.
+/// Returns the source text with these faults. Places are whole expressions, so any two places are
+/// disjoint or equal, or one of them contains the other.
 pub fn plant(source: &str, faults: &[(u32, &Candidate)]) -> (String, Vec<Planted>) {
     let mut faults = faults.to_vec();
     faults.sort_by_key(|(number, fault)| (fault.place.start, usize::MAX - fault.place.end, *number));
@@ -44,7 +45,7 @@ impl Planter<'_> {
     }
 }
 
-/// What stands before and after the original text.
+/// The texts to insert before and after the original text.
 fn around(number: u32, form: &Form) -> (String, String) {
     match form {
         Form::Replace(by) => (format!("(if crate::mutant::is({number}) {{ {by} }} else {{ "), " })".to_owned()),

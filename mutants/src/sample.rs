@@ -1,6 +1,6 @@
-//! Which candidates of which groups are taken.
+//! Chooses the candidates at random, and their number in each group.
 
-/// SplitMix64: frozen, so that a seed names a campaign for ever.
+/// The generator SplitMix64. It must not change, so that a seed always gives the same faults.
 pub struct Random(pub u64);
 
 impl Random {
@@ -19,12 +19,12 @@ impl Random {
     }
 }
 
-/// How many to take from groups of these sizes: `least` of each (or all it has), the others in
-/// proportion to what is left.
+/// The number of candidates to take from each group, for groups of these sizes. Each group gets at
+/// least `least` candidates, or all that it has. The rest is divided in proportion to the sizes.
 pub fn quotas(sizes: &[usize], total: usize, least: usize) -> Vec<usize> {
     let mut quotas: Vec<usize> = sizes.iter().map(|&size| size.min(least)).collect();
     while quotas.iter().sum::<usize>() < total {
-        // The group that is furthest behind its share gets the next one.
+        // The group that is furthest behind its share gets the next candidate.
         let next = (0..sizes.len()).filter(|&i| quotas[i] < sizes[i]).max_by(|&a, &b| {
             let behind = |i: usize| sizes[i] as f64 / (quotas[i] as f64 + 1.0);
             behind(a).total_cmp(&behind(b)).then(b.cmp(&a))

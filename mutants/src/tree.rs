@@ -1,4 +1,4 @@
-//! A copy of the tree, with faults in it.
+//! Makes a copy of the source tree with faults.
 
 use crate::candidates::{self, Candidate};
 use crate::plant::{Planted, plant};
@@ -8,9 +8,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Crates that get faults; each asks a module of its own.
+/// The crates that get faults. Each crate gets a module `mutant`.
 const CRATES: [&str; 2] = ["crates/math", "crates/filter"];
-/// More candidates than are wanted, because some do not compile.
+/// The number of candidates per wanted mutant. It is above 1, because some candidates do not
+/// compile.
 const SPARE: usize = 2;
 const LEAST_OF_A_GROUP: usize = 25;
 
@@ -21,7 +22,8 @@ pub struct Mutant {
     pub fault: Candidate,
 }
 
-/// Every file that git knows or would, except what is there already.
+/// Copies every file that git tracks or would add, except `mutants/`. Files that are equal in the
+/// copy are not written again.
 pub fn copy(from: &Path, to: &Path) -> outcome::Result<()> {
     let listed = Command::new("git").arg("-C").arg(from).args(["ls-files", "-co", "--exclude-standard", "-z"]).output()?;
     let mut copied = BTreeSet::new();
@@ -39,7 +41,7 @@ pub fn copy(from: &Path, to: &Path) -> outcome::Result<()> {
         write(&library, format!("{text}\nmod mutant;\n").as_bytes())?;
         write(&to.join(name).join("src/mutant.rs"), include_bytes!("../mutant.rs"))?;
     }
-    // Faults that the compiler sees through are faults anyway.
+    // A fault can cause a warning, which must not stop the build.
     let manifest = to.join("Cargo.toml");
     let lints = ["arithmetic_overflow", "unconditional_panic", "overflowing_literals", "unused_parens", "unused_braces", "unused_must_use"];
     let lints: String = lints.iter().map(|lint| format!("{lint} = \"allow\"\n")).collect();
@@ -47,8 +49,8 @@ pub fn copy(from: &Path, to: &Path) -> outcome::Result<()> {
     write(&manifest, text.as_bytes())
 }
 
-/// The same files in another folder; those that are alike keep their times, so that only what
-/// changed is built again.
+/// Copies the files to another folder. Equal files keep their modification times, so that cargo
+/// builds only what has changed.
 pub fn mirror(from: &Path, to: &Path) -> outcome::Result<()> {
     let mut copied = BTreeSet::new();
     let mut folders = vec![from.to_owned()];
@@ -67,7 +69,7 @@ pub fn mirror(from: &Path, to: &Path) -> outcome::Result<()> {
     remove_others(to, &copied)
 }
 
-/// Files of an earlier copy that the tree no longer has.
+/// Removes files of an earlier copy that the tree no longer has.
 fn remove_others(folder: &Path, copied: &BTreeSet<PathBuf>) -> outcome::Result<()> {
     for entry in std::fs::read_dir(folder)? {
         let path = entry?.path();
@@ -80,7 +82,8 @@ fn remove_others(folder: &Path, copied: &BTreeSet<PathBuf>) -> outcome::Result<(
     Ok(())
 }
 
-/// Leaves a file alone that is so already: the build goes by times.
+/// Writes a file, unless it already has these contents. Cargo decides by the modification time
+/// whether to build again.
 fn write(path: &Path, bytes: &[u8]) -> outcome::Result<()> {
     if std::fs::read(path).is_ok_and(|present| present == bytes) {
         return Ok(());
@@ -130,7 +133,7 @@ fn rust_files(tree: &Path, path: &Path, files: &mut Vec<String>) -> outcome::Res
     Ok(())
 }
 
-/// This many mutants that compile, numbered from 1.
+/// Chooses this many mutants that compile, numbered from 1.
 pub fn choose(tree: &Path, build: &Path, groups: Vec<Vec<(String, Candidate)>>, count: usize) -> outcome::Result<Vec<Mutant>> {
     let sizes: Vec<usize> = groups.iter().map(Vec::len).collect();
     let wanted = quotas(&sizes, count, LEAST_OF_A_GROUP);
@@ -177,7 +180,7 @@ fn originals(tree: &Path, mutants: &[Mutant]) -> outcome::Result<BTreeMap<String
     Ok(originals)
 }
 
-/// Where each fault stands in its file.
+/// The place of each fault in its file.
 pub type Places = BTreeMap<String, Vec<Planted>>;
 
 fn plant_all(tree: &Path, originals: &BTreeMap<String, String>, mutants: &[Mutant]) -> outcome::Result<Places> {

@@ -1,4 +1,4 @@
-//! Sizes and measured rates of the Rust libraries, as CSV.
+//! Prints the sizes and the measured rates of filters of other Rust libraries, as CSV.
 
 /// The interface to each library, which gives sizes and makes filters.
 trait Peer {

@@ -1,6 +1,6 @@
 //! Makes arguments from bytes.
 
-/// Takes bytes from the front, and gives zeros when no byte is left.
+/// Takes bytes from the front. When no byte is left, it returns zeros.
 pub(crate) struct Bytes<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Bytes<'a> {

@@ -1,4 +1,4 @@
-//! Forged files of every kind: any bytes, with corrected checksums.
+//! Decodes forged files of every kind. The files are arbitrary bytes with corrected checksums.
 
 use std::fmt::Debug;
 use truebloom::count_min::{CountMin, HeavyHitters, ListedSketch, PairwiseCountMin, TwoHashCountMin, TwoHashRows};
@@ -10,8 +10,8 @@ use truebloom::{AnyFilter, FileHeader, FileKind, Filter, PortableHasher, Recycli
 /// Larger payloads take more time and test nothing new.
 const MOST_BYTES: usize = 1 << 16;
 
-/// The first byte says which checksums are corrected. Most are, because otherwise hardly any
-/// mutation would pass them.
+/// The first byte says which checksums are corrected. For most inputs they are corrected, because
+/// otherwise hardly any mutated file would have the right checksums.
 pub fn decode(data: &[u8]) {
     let Some((&how, rest)) = data.split_first() else { return };
     let mut bytes = rest[..rest.len().min(MOST_BYTES)].to_vec();
@@ -58,8 +58,8 @@ fn mend_records(mut layers: &mut [u8]) {
     }
 }
 
-/// Checks that the two decoders agree, that their value is written as it was read, and that it
-/// works as a filter.
+/// Checks that the two decoders agree, that writing the decoded filter gives the same bytes, and
+/// that the filter works.
 fn filter(bytes: &[u8]) {
     let mut filter = AnyFilter::from_bytes(bytes).expect("it was read as a stream");
     assert_eq!(filter.to_bytes().expect("small"), bytes);

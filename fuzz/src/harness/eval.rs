@@ -1,6 +1,6 @@
-//! Queries of `eval`.
+//! Runs queries of `truebloom eval`.
 
-/// The input is a line of JSON. `eval` itself would report a panic as an error; here it is a
+/// The input is a line of JSON. The command would report a panic as an error. Here, a panic is a
 /// failure.
 pub fn eval(data: &[u8]) {
     match crate::cmd::eval::answer(data) {

@@ -1,13 +1,13 @@
-//! Compares the kernels for this processor with the definition of each scheme. Raw hashes, some of
-//! which have words that are skipped, are used in batches and in single calls, and the bits are
-//! compared with the positions that the scheme lists.
+//! Compares the kernels for this processor with the definition of each scheme. Hashes are inserted
+//! and queried in batches and in single calls. The bits are compared with the positions that the
+//! scheme lists. Some hashes have words that a scheme must skip.
 
 use super::bytes::Bytes;
 use super::operations::made;
 use truebloom::scheme::{AnyScheme, InLines, Scheme, SchemeId};
 use truebloom::{Filter, KeyHash};
 
-/// Several full batches, and an incomplete one.
+/// The largest number of hashes: several full batches, and an incomplete batch.
 const MOST_HASHES: usize = 1_300;
 
 /// The first bytes choose the scheme and the size, and the others are the hashes. The first half of
@@ -44,7 +44,7 @@ pub fn kernels(data: &[u8]) {
     assert!(bulk.to_bytes().expect("small")[256..] == payload && bulk == singly, "the bits");
 }
 
-/// Sets the positions, and returns whether any of these bits was 0 before.
+/// Sets the bits at these positions. Returns whether any of these bits was 0 before.
 fn set(model: &mut [u64], positions: &[u64]) -> bool {
     let mut new = false;
     for position in positions {
@@ -68,7 +68,7 @@ fn hashes(bytes: &mut Bytes<'_>) -> Vec<KeyHash> {
             _ => bytes.word(),
         };
         let (low, high) = (half(bytes, how), half(bytes, how / 6));
-        // The neighbours of a hash are used, too, so that a few input bytes make a batch.
+        // The neighbours of a hash are also used, so that a few input bytes make a batch.
         let neighbours = if how >= 36 { u64::from(how) } else { 1 };
         hashes.extend(
             (0..neighbours).map(|i| KeyHash::from_uniform_bits(u128::from(high ^ i << 7) << 64 | u128::from(low.wrapping_add(i << 40)))),

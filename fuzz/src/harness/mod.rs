@@ -1,4 +1,4 @@
-//! Each target has a file.
+//! The fuzz targets. Each target has its own file.
 
 pub(crate) mod bytes;
 pub(crate) mod decode;

@@ -1,4 +1,4 @@
-//! Calls every function of the mathematics with arguments from bytes, and measures the time.
+//! Calls the functions of `truebloom-math` with arguments from the input, and measures the time.
 
 use crate::draw::Draw;
 use crate::watch::{Call, clock};

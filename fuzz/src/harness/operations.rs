@@ -1,5 +1,5 @@
-//! Sequences of operations, whose answers are compared with a set of the keys. Keys are used in
-//! single calls and in batches, which use other kernels.
+//! Runs sequences of operations, and compares the answers with a set of the keys. The same keys are
+//! used in single calls and in batches, because these have different kernels.
 
 use super::bytes::Bytes;
 use super::decode::mend;
@@ -57,7 +57,7 @@ pub fn operations(data: &[u8]) {
                 singly = read;
             }
             6 => {
-                // A merge of two filters with half of the keys each.
+                // Merges two filters, each with half of the keys.
                 let (mut one, mut other) = (empty.clone(), empty.clone());
                 keys.iter().for_each(|key| _ = if key % 2 == 0 { one.insert(key) } else { other.insert(key) });
                 one.union_with(&other).expect("of one kind");
@@ -79,8 +79,7 @@ pub fn operations(data: &[u8]) {
     counted(data);
 }
 
-/// An empty filter, made from a header. This works in the same way for all schemes, and needs no
-/// plan.
+/// Makes an empty filter from a file header, because this works for all schemes and needs no plan.
 pub(crate) fn made(scheme: SchemeId, bits: u64, probes: u32, seed: u128, hasher: u8) -> Option<AnyFilter> {
     let blocks = scheme.block_bits();
     let mut file = vec![0; 256 + 8 * bits.div_ceil(64) as usize];

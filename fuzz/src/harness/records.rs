@@ -1,5 +1,5 @@
-//! Reads inputs of every form with the whole reader, and checks that the records do not depend on
-//! compression or on the number of threads.
+//! Reads inputs in many formats, such as lines, CSV and JSON, with the reader of the command.
+//! Checks that the records do not depend on compression or on the number of threads.
 
 use super::bytes::Bytes;
 use crate::records::{Event, RecordArgs, Records};
@@ -71,7 +71,7 @@ fn gzip(text: &[u8]) -> Vec<u8> {
     packed.finish().expect("memory")
 }
 
-/// Two frames, possibly after a skippable frame.
+/// Makes two frames, possibly after a skippable frame.
 fn zstd(text: &[u8], skipped: bool) -> Vec<u8> {
     let mut packed = if skipped { b"\x50\x2a\x4d\x18\x03\x00\x00\x00abc".to_vec() } else { Vec::new() };
     let (first, second) = text.split_at(text.len() / 2);
@@ -81,7 +81,8 @@ fn zstd(text: &[u8], skipped: bool) -> Vec<u8> {
     packed
 }
 
-/// Raw deflate data from the fuzzer, in a gzip member with the right trailer for its contents.
+/// Puts raw deflate data from the fuzzer into a gzip member, with the right trailer for its
+/// contents.
 fn deflated(body: &[u8]) -> Vec<u8> {
     let mut unpacked = Vec::new();
     let _ = std::io::Read::read_to_end(&mut std::io::Read::take(flate2::read::DeflateDecoder::new(body), 1 << 20), &mut unpacked);
@@ -91,7 +92,7 @@ fn deflated(body: &[u8]) -> Vec<u8> {
     [header, body, &sum.sum().to_le_bytes(), &sum.amount().to_le_bytes()].concat()
 }
 
-/// The result of reading these bytes from a file, which is reused.
+/// The result of reading these bytes from a file. All calls use the same file.
 fn read(form: &[&str], threads: &str, bytes: &[u8], as_is: bool) -> Outcome {
     thread_local!(static FILE: tempfile::NamedTempFile = tempfile::NamedTempFile::new().expect("a temporary file"));
     let path: PathBuf = FILE.with(|file| {

@@ -1,4 +1,5 @@
-//! Forged compressed files and differences: any bytes after a corrected header.
+//! Expands forged compressed files, and applies forged differences. They are arbitrary bytes after
+//! a corrected header.
 
 use super::decode::mend;
 use truebloom::wire;
@@ -6,8 +7,8 @@ use truebloom::wire;
 /// Larger inputs take more time and test nothing new.
 const MOST_BYTES: usize = 1 << 14;
 
-/// The first byte says what the others are: a compressed file, a file followed by a difference from
-/// it, or two states of a file.
+/// The first byte says what the other bytes are: a compressed file, a file and a difference from
+/// this file, or two states of a file.
 pub fn travel(data: &[u8]) {
     let Some((&how, rest)) = data.split_first() else { return };
     let rest = &rest[..rest.len().min(MOST_BYTES)];
@@ -18,8 +19,8 @@ pub fn travel(data: &[u8]) {
     }
 }
 
-/// Checks that the expanded file is at most proportional to the input, and that compressing and
-/// expanding it again gives the same file.
+/// Checks that the size of the expanded file is at most proportional to the input, and that
+/// compressing and expanding this file again gives the same file.
 fn compressed(bytes: &[u8], raw: bool) {
     let bytes = if raw { bytes.to_vec() } else { sealed(1, bytes) };
     match wire::expand(&bytes) {
@@ -44,8 +45,8 @@ fn difference(bytes: &[u8]) {
     }
 }
 
-/// The second half changes bytes of the first. Checks that applying the difference gives the
-/// changed file.
+/// The second half of the input changes bytes of the first half. Checks that applying the
+/// difference between the two states gives the changed file.
 fn states(bytes: &[u8]) {
     let (first, second) = bytes.split_at(bytes.len() / 2);
     let mut old = first.to_vec();
@@ -55,7 +56,7 @@ fn states(bytes: &[u8]) {
     for change in second.chunks_exact(3).filter(|_| payload > 0) {
         new[256 + usize::from(u16::from_le_bytes([change[0], change[1]])) % payload] ^= change[2];
     }
-    // A filter that grows gets a longer file.
+    // The file of a filter that grows can become longer.
     if old[10] == 5 {
         new.extend_from_slice(&second[..second.len() / 8 * 8]);
     }

@@ -1,5 +1,5 @@
-//! Views of forged files of every kind. A view must give the same answers as the filter that is
-//! read from the same bytes.
+//! Opens views of forged files of every kind. A view must give the same answers as the filter that
+//! is read from the same bytes.
 
 use super::decode::mend;
 use truebloom::count_min::{CountMin, HeavyHitters, ListedSketch, PairwiseCountMin, TwoHashCountMin, TwoHashRows};
@@ -29,7 +29,7 @@ pub fn views(data: &[u8]) {
     recycling(&bytes, place);
     sketches(&bytes, place);
     packs(&bytes, place);
-    // Other bytes may follow the file.
+    // Other bytes can follow the file in the buffer.
     let _ = AnyFilter::view_prefix(&held[shift..]).map(|view| view.contains(&how));
 }
 
@@ -51,8 +51,8 @@ macro_rules! both {
 
 fn filter(bytes: &[u8], place: &[u8]) {
     match (AnyFilter::from_bytes(bytes), AnyFilter::view(place)) {
-        // For a filter that grows, a view checks the checksums of the layers' records, and no bits.
-        // Reading checks the bits first, and may find another fault there.
+        // For a filter that grows, a view checks the checksums of the layers' records, but not the
+        // bits. Reading checks the bits first, and can find a different error there.
         (Err(FormatError::PayloadChecksum { .. } | FormatError::Field { field: "set bits of a layer", .. }), Err(_))
             if bytes.get(10) == Some(&5) => {}
         (Err(read), Err(view)) => assert_eq!(read, view),
@@ -109,7 +109,7 @@ fn sketches(bytes: &[u8], place: &[u8]) {
         )*};
     }
     look!(CountMin<u64>, CountMin<u32>, PairwiseCountMin<u64>, PairwiseCountMin<u32>, TwoHashCountMin<u64>, TwoHashCountMin<u32>);
-    /// A view does not check the list, so a damaged list may pass.
+    /// A view does not check the list of keys, so it can accept a damaged list.
     macro_rules! look_at_listed {
         ($($type:ty),*) => {$(
             if let Ok(view) = <$type>::view(place) {
