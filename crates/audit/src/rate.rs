@@ -59,8 +59,9 @@ pub fn rate(profile: &Profile, size: Size, items: u64) -> Result<Option<Fpr>> {
 /// Returns the share of a library's filters whose own rate is at most `asked`. The share is a
 /// probability over seeds or keys, and the result is a lower bound on it. The bound is computed
 /// from the distribution of the number of set bits for independent positions. The bound takes keys
-/// with equal hashes into account. If the distribution can be summed within half a second, the bound is within 1e-9
-/// of the share. Otherwise, the result is computed from bounds on the tails of the distribution.
+/// with equal hashes into account. If the distribution can be summed within half a second, the
+/// bound is within 1e-9 of the share. Otherwise, the result is computed from bounds on the tails of
+/// the distribution.
 ///
 /// The average rate does not determine this share. If the average is equal to the requested rate,
 /// about half of the filters exceed the requested rate. Returns `None` if positions are not

@@ -32,8 +32,8 @@ pub(crate) struct Compact {
     /// The number of offers beyond the inserted items, as stored in the file that the filter comes
     /// from.
     repeats: u16,
-    /// A byte with a single valid value. The compiler uses the other values of this byte to mark the
-    /// other kinds of [`Value`](crate::value::Value), so the mark takes no additional memory.
+    /// A byte with a single valid value. The compiler uses the other values of this byte to mark
+    /// the other kinds of [`Value`](crate::value::Value), so the mark takes no additional memory.
     _mark: Mark,
 }
 
@@ -204,8 +204,8 @@ impl Compact {
         })
     }
 
-    /// Inserts an item that no layer has. Returns [`Outgrown`] if the filter would exceed the largest
-    /// size of a compact filter. If `is_limited` is set, also checks the limits on memory.
+    /// Inserts an item that no layer has. Returns [`Outgrown`] if the filter would exceed the
+    /// largest size of a compact filter. If `is_limited` is set, also checks the limits on memory.
     pub(crate) fn insert(&mut self, asker: &mut Asker, hash: KeyHash, is_limited: bool) -> Result<Result<(), Outgrown>, Failure> {
         let shape = self.shape.clone();
         let last = self.layers().last().map(|(number, _, start)| (number, start));

@@ -25,7 +25,8 @@ pub(crate) struct Imported {
 /// The approximate number of bytes that a filter takes beside its bits.
 const OWN_BYTES: usize = 256;
 
-/// The smallest number of items and the lowest rate for which the filter for added items is planned.
+/// The smallest number of items and the lowest rate for which the filter for added items is
+/// planned.
 const LEAST_ITEMS: u64 = 100;
 const LOWEST_RATE: f64 = 1e-12;
 

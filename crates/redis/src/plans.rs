@@ -214,8 +214,8 @@ pub(crate) fn fixed(bits: u64, probes: u32, rate: Option<Rate>, capacity: Option
     )
 }
 
-/// Returns the design of a recycling filter with one or two phases. `rate` limits the filter's worst
-/// rate if `highest` is set, and otherwise its average rate.
+/// Returns the design of a recycling filter with one or two phases. `rate` limits the filter's
+/// worst rate if `highest` is set, and otherwise its average rate.
 pub(crate) fn design(
     rate: Rate,
     items: u64,
