@@ -178,6 +178,27 @@ fn unions_and_intersections_are_exact() {
 }
 
 /// Counts all outcomes one by one, independently of the recurrences.
+/// Two items of a classic filter have y positions in common with a hypergeometric probability, and
+/// then set 2k - y bits. Probabilities below 1e-280 of the largest are not computed, but tails that
+/// consist of them must still be within their brackets.
+#[test]
+fn brackets_contain_tails_of_probabilities_that_are_not_computed() {
+    let (bits, probes) = (100_000u64, 200u64);
+    let law = Occupancy::classic(bits, 2, probes as u32).expect("a law");
+    let all = choose(bits, probes);
+    let at = |ones: u64| BigRational::new(choose(probes, 2 * probes - ones) * choose(bits - probes, ones - probes), all.clone());
+    let mut below = BigRational::zero();
+    let mut checked = 0;
+    for ones in 270..300 {
+        // The smaller terms are below a thousandth of these.
+        below += at(ones) + if ones == 270 { (260..270).map(at).sum() } else { BigRational::zero() };
+        let found = law.cdf(ones).expect("a bracket");
+        assert!(of_f64(found.lower) <= below && below <= of_f64(found.upper), "{ones}: {found:?} {:e}", below.to_f64().unwrap_or(0.0));
+        checked += u64::from(found.lower == 0.0);
+    }
+    assert!(checked > 5, "{checked} of these tails consist of probabilities that are not computed");
+}
+
 #[test]
 fn enumeration_agrees() {
     // Three throws at four bits; two committees of two of four; one of one and one of three.

@@ -99,7 +99,7 @@ impl<S: FillScheme, K: Backing> Memory<K> for Halves<S, K> {
     /// key has the same positions in both phases, the rate is highest when the phases have as few
     /// set bits as possible in common.
     fn worst_rate(&self, policy: &Policy, overfill: u64) -> f64 {
-        let frozen = policy.most_frozen(self.scheme.probes()).saturating_add(overfill).min(self.scheme.bits());
+        let frozen = policy.most_ones(self.scheme.probes()).saturating_add(overfill).min(self.scheme.bits());
         let active = policy.sigma;
         let rate = |ones| self.scheme.rate_at(ones);
         match (policy.phases, policy.seeds) {
@@ -254,8 +254,7 @@ impl<S: FillScheme, K: Backing> Memory<K> for Halves<S, K> {
         let frozen = match words.1 {
             Some(words) => {
                 let half: Half<K> = half(words, bits, recorded.frozen.unwrap_or(Salt::NONE))?;
-                let most =
-                    if recorded.frozen.is_none() { 0 } else { policy.most_frozen(scheme.probes()).saturating_add(recorded.overfill) };
+                let most = if recorded.frozen.is_none() { 0 } else { policy.most_ones(scheme.probes()).saturating_add(recorded.overfill) };
                 check_field("frozen bits", half.ones(), Expected::Within(0, most))?;
                 Some(half)
             }

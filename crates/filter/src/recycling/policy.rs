@@ -118,11 +118,11 @@ impl Policy<f64> {
 }
 
 impl Policy {
-    /// The largest number of bits that can be set in a frozen phase.
-    pub(crate) fn most_frozen(&self, probes: u32) -> u64 {
+    /// The largest number of bits that one thread can set in a phase before the phase ends. It is
+    /// also the largest number of set bits of a frozen phase.
+    pub(crate) fn most_ones(&self, probes: u32) -> u64 {
         match self.phases {
-            Phases::One => 0,
-            Phases::Two(Trigger::Excluded) => self.sigma,
+            Phases::One | Phases::Two(Trigger::Excluded) => self.sigma,
             _ => self.sigma.saturating_add(probes.into()),
         }
     }

@@ -109,6 +109,8 @@ struct Chain<T> {
 struct Row<T> {
     first: u64,
     probabilities: Vec<T>,
+    /// About the total of the dropped values, and not below it by more than rounding errors.
+    left_out: f64,
 }
 
 /// Computes the row from the most likely `y` outwards by ratios, and then divides by the sum.
@@ -124,11 +126,15 @@ fn row<T: Real>(bits: u64, marked: u64, size: u64) -> Row<T> {
         (DoubleDouble::of(top), DoubleDouble::of(bottom))
     };
     let (mut below, mut above) = (Vec::new(), vec![DoubleDouble::ONE]);
+    // The ratios of neighbouring values fall with the distance from the mode, so a geometric series
+    // bounds what is dropped.
+    let mut left_out = 0.0;
     let mut value = DoubleDouble::ONE;
     for y in mode..high {
         let (top, bottom) = ratio(y);
         value = value.times(top.over(bottom));
         if value.high < 1e-280 {
+            left_out += value.high / (1.0 - (top.high / bottom.high));
             break;
         }
         above.push(value);
@@ -138,6 +144,7 @@ fn row<T: Real>(bits: u64, marked: u64, size: u64) -> Row<T> {
         let (top, bottom) = ratio(y);
         value = value.times(bottom.over(top));
         if value.high < 1e-280 {
+            left_out += value.high / (1.0 - (bottom.high / top.high));
             break;
         }
         below.push(value);
@@ -146,7 +153,7 @@ fn row<T: Real>(bits: u64, marked: u64, size: u64) -> Row<T> {
     below.reverse();
     below.extend(above);
     let sum = below.iter().fold(DoubleDouble::ZERO, |sum, p| sum.plus(*p));
-    Row { first, probabilities: below.into_iter().map(|p| T::of(p.over(sum))).collect() }
+    Row { first, probabilities: below.into_iter().map(|p| T::of(p.over(sum))).collect(), left_out }
 }
 
 impl<T: Real> Chain<T> {
@@ -181,7 +188,7 @@ impl<T: Real> Chain<T> {
         // Rows are at most this long. Computing a row costs about as much as using it twenty times.
         self.spend(0.1 * width + 20.0)?;
         let mut next = vec![T::ZERO; width as usize];
-        let mut longest = 0;
+        let (mut longest, mut left_out) = (0, 0.0f64);
         for (i, &weight) in self.weights.iter().enumerate() {
             let marked = self.first + i as u64;
             let at = (top - marked) as usize;
@@ -207,6 +214,7 @@ impl<T: Real> Chain<T> {
             self.spent += length as f64;
             longest = longest.max(length);
             if let Some(row) = &rows[at] {
+                left_out = left_out.max(row.left_out);
                 let start = (row.first - low) as usize;
                 for (sum, &p) in next[start..].iter_mut().zip(&row.probabilities) {
                     *sum = sum.add_product(weight, p);
@@ -223,6 +231,8 @@ impl<T: Real> Chain<T> {
         // Rounding errors of a result: one from the row's probability, one from the product, and at
         // most one from an addition for each probability of the row.
         self.relative += (longest as f64 + 2.0) * 1.01 * T::UNIT;
+        // The weights add up to at most 1, so together the rows drop at most what one of them drops.
+        self.left_out += left_out;
         self.first = low;
         self.weights = next;
         self.trim();

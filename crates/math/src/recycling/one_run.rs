@@ -29,8 +29,8 @@ use crate::error::{check_confidence, out_of_range};
 use crate::exact::bisect::bisect_reals;
 use crate::exact::work;
 
-/// The largest number of hashes in a cycle for which the expectation over the cycle is computed.
-/// The search for lambda computes it about six times.
+/// The largest product of probes and sigma for which the expectation over a cycle is computed. The
+/// search for lambda computes it about six times.
 const MOST_HASHES: f64 = 1e7;
 
 /// The largest number of expectations that are computed to find lambda.

@@ -14,7 +14,7 @@ fn two_hash(epsilon: &str, delta: &str) -> Shape {
 const E: &str = "2.71828182845904523536028747135266249775724709369995957496697";
 
 /// Tests the printed condition, which bounds a probability by a logarithm; the logarithm is above 1
-/// for every epsilon below 0.34. Read as a condition on the depth, the condition is sufficient, and
+/// for every epsilon below 0.39. Read as a condition on the depth, the condition is sufficient, and
 /// one row less is not enough.
 #[test]
 fn theorem_9_1_means_the_depth() {

@@ -82,6 +82,6 @@ impl Counts {
     /// Records that the phase ended with this many set bits.
     pub(super) fn end_overfilled(&mut self, ones: u64, policy: &Policy, probes: u32) {
         self.by_fill = self.by_fill.saturating_add((ones > policy.sigma).into());
-        self.overfill = self.overfill.max(Some(ones.saturating_sub(policy.most_frozen(probes))));
+        self.overfill = self.overfill.max(Some(ones.saturating_sub(policy.most_ones(probes))));
     }
 }
