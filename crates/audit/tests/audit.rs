@@ -1,7 +1,7 @@
-//! Compares the audit's profiles with the real libraries, and with independent computations of the
-//! same numbers.
+//! Compares the audit's profiles of libraries with the real libraries, and with independent
+//! computations of the same numbers.
 //!
-//! The real libraries wrote `peers.csv`: `peers/README.md` says how.
+//! The real libraries wrote `peers.csv`; `peers/README.md` explains how.
 #![allow(missing_docs, reason = "a test has no public interface")]
 
 use truebloom_audit::{PROFILES, Profile, Size, find, ideal, rate, simulate};
@@ -129,16 +129,16 @@ fn split_blocks_by_inclusion_and_exclusion() {
         let term = |i: i32| (-1f64).powi(i) * choose[i as usize] * (1.0 - (1.0 - (31.0f64 / 32.0).powi(i)) / blocks).powi(items);
         let sum: f64 = (0..=8).map(term).sum();
         let found = rate(parquet, Size { bits, probes: 8 }, items as u64).expect("in range").expect("a law");
-        // A key of the same block passes with equal 32 bits, and otherwise by the words.
+        // A key of the same block passes if its 32 bits are equal. Otherwise, its words decide.
         let floor = f64::from(items) / blocks / 2f64.powi(32);
         let sum = floor + (1.0 - floor) * sum;
         assert!((found.value / sum - 1.0).abs() < 1e-9, "{items} in {bits}: {} and {sum}", found.value);
     }
 }
 
-/// If the size of a slice divides 2^16, all its positions are equally likely and the partitioned
-/// law holds. Of 24,576 bits, 16,384 have three chunks and the others two; for one item, the rate
-/// then follows by hand.
+/// If the size of a slice divides 2^16, all its positions are equally likely, and the partitioned
+/// law holds. With 24,576 bits, 16,384 positions have three chunks and the others have two. For one
+/// item, the rate can then be computed by hand.
 #[test]
 fn slices_are_even_where_the_chunk_is_a_multiple() {
     let pybloom = find("pybloom-live").expect("known");
@@ -154,11 +154,11 @@ fn what_a_library_refuses_or_spoils_is_said() {
     let cassandra = find("cassandra").expect("known");
     assert!(cassandra.size(1_000, 6.7e-5).is_err());
     assert_eq!(cassandra.size(1_000, 6.71e-5), Ok(Size { bits: 20_032, probes: 14 }));
-    // Its table has 0.393 for two bits and one probe; from there on the two are exchanged in the
-    // source.
+    // The library's table has 0.393 for two bits and one probe. From this entry on, bits and probes
+    // are exchanged in the source.
     assert_eq!(cassandra.size(1_000, 0.39), Ok(Size { bits: 3_072, probes: 1 }));
     assert_eq!(cassandra.size(1_000, 0.393), Ok(Size { bits: 1_024, probes: 2 }));
-    // Probes rounded down to none: every key passes.
+    // The number of probes is rounded down to 0, so every key passes.
     let rbloom = find("rbloom").expect("known");
     let size = rbloom.size(1_000, 0.6).expect("in range");
     assert_eq!((size.probes, rate(rbloom, size, 1_000)), (0, Ok(Some(Fpr::ONE))));
@@ -223,7 +223,7 @@ fn floors_of_hashes_are_counted() {
     assert_eq!(find("bip37").expect("known").arithmetic.hash_floor(size, 0), 0.0);
 }
 
-/// What the README says about the libraries agrees with the tables of `docs/AUDIT.md`.
+/// The README's statements about the libraries agree with the tables of `docs/AUDIT.md`.
 #[test]
 fn the_sentence_of_the_readme_follows_from_the_table() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -238,7 +238,7 @@ fn the_sentence_of_the_readme_follows_from_the_table() {
     let rows: Vec<Vec<&str>> =
         table.lines().filter(|line| line.starts_with("| ")).skip(1).map(|line| line.split('|').map(str::trim).collect()).collect();
     assert_eq!(rows.len(), 12);
-    // The law if there is one, else what was measured.
+    // The rate of the law if there is one; otherwise, the measured rate.
     let rate = |row: &[&str]| row[5].parse::<f64>().unwrap_or_else(|_| row[7].parse().expect("a rate"));
     let (kept, other): (Vec<_>, Vec<_>) = rows.iter().partition(|row| rate(row) <= 0.0102);
     assert_eq!((kept.len(), other.len()), (11, 1));

@@ -104,7 +104,8 @@ fn loses_as_reported(layout: &str, firsts: &[&Vec<u8>], input: &[u8]) {
 #[test]
 fn the_average_rate_is_that_of_the_design() {
     let input: Vec<u8> = (0..400_000).flat_map(|i| format!("{i}\n").into_bytes()).collect();
-    // This many lines fit, and some more come in a cycle, of blocks the most.
+    // The filter has room for this number of lines. A cycle can have a few more lines, most of all
+    // with blocks.
     for phases in [&["-n", "1000"][..], &["--remember", "1000"], &["-n", "900", "--layout", "blocked"]] {
         let report = json(&run(&[phases, &["-p", "1%", "--seed", "1", "--json"]].concat(), &input));
         let number = |value: &serde_json::Value| value.as_f64().expect("a number");
@@ -140,7 +141,7 @@ fn a_span_of_lines_is_remembered() {
 /// A stream that is chosen without knowing the seed, in periods as long as a phase has items: first
 /// 2% new lines, then 88% lines from a fixed hot set, which are refreshed, and then 10% new lines,
 /// which find the active phase nearly full. With two phases that were planned for the average rate
-/// of new lines, 1.4% of the new lines were lost when 1% was requested. For a filter that keeps a
+/// of new lines, 1.4% of the new lines were lost when 1% was requested. For a filter that meets a
 /// rate of 1% for each line, the loss exceeds the mean by more than six standard deviations with a
 /// probability below 1e-8. The seed is fixed. A loss of 1.4% would be more than eight standard
 /// deviations above the mean.
@@ -243,9 +244,9 @@ fn lines_come_at_once_and_a_signal_loses_none() {
         let state = folder.path().join("s.tbl");
         let mut running = Running::start(&["--memory", "4KiB", "--checkpoint", "1h", "--state", state.to_str().expect("UTF-8")]);
         running.write("a\nb\na\nc");
-        // While the pipe is open: flushed because there is nothing to read.
+        // The output must be flushed although the pipe is open, because there is nothing to read.
         assert_eq!((running.next(), running.next()), ("a".to_owned(), "b".to_owned()));
-        // Kept open: at the end of the input half a line would be a whole one.
+        // The pipe stays open. At the end of the input, half a line would count as a whole line.
         let stdin = running.child.stdin.take();
         running.signal(signal);
         let status = running.child.wait().expect("it ends");
@@ -331,7 +332,7 @@ fn printed_until_killed(state: &Path, first: u64, saves: bool, moment: Duration)
         child.kill().expect("it runs");
         child.wait().expect("it ends");
         let text = reader.join().expect("no panic");
-        // The last one may have been cut.
+        // The last line can be incomplete.
         let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
         text[..whole].split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect()
     })

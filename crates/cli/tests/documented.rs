@@ -193,7 +193,7 @@ fn objects_have_the_documented_fields() {
             assert!(missing.is_empty() && unknown.is_empty(), "{command}: not printed {missing:?}, not documented {unknown:?}");
             seen.extend(found);
         }
-        // A field that is not always there is there in one of the section's commands.
+        // An optional field must be present in at least one of the section's commands.
         let unseen: Vec<_> = sometimes.difference(&seen).collect();
         assert!(!commands.is_empty() && unseen.is_empty(), "{commands:?}: no command prints {unseen:?}");
     });
@@ -228,7 +228,7 @@ fn functions_of_the_papers_can_be_asked() {
         let answer: serde_json::Value = serde_json::from_str(answer).expect("an object");
         assert_eq!(functions.len(), fields.len(), "{functions:?}: a field for each");
         for (function, field) in functions.iter().zip(fields) {
-            // A number, or numbers, not a gap.
+            // The answer must be a number or a list of numbers, and not null.
             let found = &answer[field];
             let is_number = found.is_number()
                 || found["value"].is_number()

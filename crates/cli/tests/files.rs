@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 /// standard output and standard error.
 fn shell_in(folder: &Path, script: &str) -> String {
     let script = format!("exec 2>&1\nT='{}'; t() {{ \"$T\" \"$@\"; }}\n{script}", env!("CARGO_BIN_EXE_truebloom"));
-    // A script that hangs is ended and says so, not the tests.
+    // If a script hangs, it is ended with a message, so the tests do not hang.
     let output = Command::new("timeout")
         .args(["-k", "5", "240", "bash", "-c"])
         .arg(script)
@@ -170,7 +170,7 @@ fn a_private_file_is_private_while_it_is_saved() {
             .expect("it starts");
         while child.try_wait().expect("it can be waited for").is_none() {
             for entry in fs::read_dir(&folder).expect("the folder").flatten() {
-                // It may be gone again.
+                // The temporary file can already be gone.
                 let Ok(metadata) = entry.metadata() else { continue };
                 if entry.file_name() != "F" {
                     seen += 1;
@@ -189,7 +189,7 @@ fn owner_group_mode_and_links_are_kept_or_told() {
     let file = folder.path().join("F");
     shell_in(folder.path(), "t create --empty -n 100 -p 1% F > /dev/null; ln F G");
     fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).expect("ours");
-    // Only root may give a file away; for others this changes nothing.
+    // Only root can give a file to another user. For other users, this has no effect.
     let given = std::os::unix::fs::chown(&file, Some(1234), Some(5678)).is_ok();
     let told = shell_in(folder.path(), "seq 3 | t insert F");
     assert_told(&told, &["F was written, but another name of the old file (a hard link) still has the old contents"]);
@@ -446,7 +446,8 @@ fn a_filter_grows_within_its_limits() {
     assert_eq!((found, all), ("500", "10000"));
 }
 
-/// Neither the file of standard output nor that of standard error, under any name.
+/// The program writes neither to the file of standard output nor to that of standard error, under
+/// whatever name.
 #[test]
 fn a_file_that_a_stream_goes_to_is_not_replaced() {
     let told = shell(
@@ -476,7 +477,7 @@ fn names_of_folders_are_refused_before_anything_is_read() {
     assert_eq!(told.matches("/: this name ends with a slash, so it can only be the name of a folder; name a file\n").count(), 3, "{told}");
 }
 
-/// Only root can become another user; others do not run this test.
+/// Only root can become another user. For other users, this test does nothing.
 #[test]
 fn files_of_other_users_are_theirs() {
     let told = shell(

@@ -69,8 +69,8 @@ fn the_charts_of_the_documentation() {
 #[test]
 fn a_plan_is_drawn_at_its_rate() {
     let svg = drawn("plan -n 1000 -p 1% --mean");
-    // The points at 1, 1.05, 1.2, 1.5 and 2 times the plan; the first lies on the lines of what was
-    // asked and planned.
+    // The points at 1, 1.05, 1.2, 1.5 and 2 times the planned items. The first point lies where the
+    // lines for the requested rate and the planned items cross.
     let corners = |line: &str| -> Vec<(f64, f64)> {
         let places = line.split("points=\"").nth(1).map_or("", |rest| rest.trim_end_matches("\"/>").trim());
         places
@@ -79,7 +79,7 @@ fn a_plan_is_drawn_at_its_rate() {
             .filter_map(|(x, y)| Some((x.parse().ok()?, y.parse().ok()?)))
             .collect()
     };
-    // Squares: the first in the legend.
+    // Counts the squares. The first square is in the legend.
     let squares = svg.lines().filter(|line| line.starts_with("<polygon") && line.contains("#D55E00"));
     let points: Vec<(f64, f64)> = squares
         .map(corners)
@@ -110,7 +110,7 @@ fn a_chart_costs_no_answer() {
     assert!(answer.starts_with("{\"verb\":\"plan\"") && !answer.contains("\"plot\""), "{answer}");
     fs::write(folder.path().join("notes.svg"), "precious").expect("written");
     for arguments in [
-        // Hours, if it began.
+        // This would take hours if the command began it.
         "simulate -m 1000 -k 4 --sigma 300 -n 1T --plot notes.svg",
         "audit --table -n 1000 -p 1e-6 --simulate 1T --plot notes.svg",
         "table --plot notes.svg",
@@ -187,7 +187,7 @@ fn only_charts_are_overwritten() {
         assert_eq!(fs::read_to_string(&file).expect("there"), precious);
     }
     fs::remove_file(&file).expect("removed");
-    // Nothing waits for a reader, and no file has the name of a dash.
+    // The command does not wait for a reader, and does not create a file named `-`.
     for name in ["-", "/dev/stdout", "."] {
         assert_eq!(truebloom(&format!("plan -n 100 -p 1% --plot {name}"), folder.path()).status.code(), Some(2), "{name}");
     }
@@ -196,7 +196,7 @@ fn only_charts_are_overwritten() {
         assert!(truebloom(arguments, folder.path()).status.success());
     }
     assert!(fs::read_to_string(&file).expect("there").contains("planned: 200"));
-    // What cannot be drawn is said before anything is written.
+    // If a chart cannot be drawn, the command fails before it writes anything.
     for arguments in [
         "fpr -m 100 -k 3 --ones 50 --plot new.svg",
         "fpr -m 100 -n 0 -k 3 --plot new.svg",
@@ -230,10 +230,11 @@ fn a_report_is_written_and_taken_up_again() {
     fs::write(&log, format!("{version}{{\"experiment\":\"one\",\"values\":[1.5]}}\n{{\"exper")).expect("written");
     assert!(truebloom("reproduce lehr --out report --full", folder.path()).status.success());
     assert_eq!(fs::read_to_string(&log).expect("there"), format!("{version}{{\"experiment\":\"one\",\"values\":[1.5]}}\n{{\"exper\n"));
-    // Experiments of another version are not ours, and neither are the files of others.
+    // Experiments of another version do not count, and files of other programs are not replaced.
     fs::write(&log, "{\"experiment\":\"one\",\"values\":[1.5]}\n").expect("written");
     assert_eq!(truebloom("reproduce lehr --out report --full", folder.path()).status.code(), Some(2));
-    // A paper named twice is one chapter; what would be ignored, or is a file, is refused.
+    // A paper that is named twice gives one chapter. Arguments that would be ignored, or that are
+    // files, are refused.
     let twice = truebloom("reproduce lehr lehr --out twice", folder.path());
     assert_eq!(String::from_utf8_lossy(&twice.stdout), "written: twice/report.html (8 claims) and 6 files with its figures\n");
     for ignored in ["--json", "--csv"] {
@@ -247,7 +248,7 @@ fn a_report_is_written_and_taken_up_again() {
     fs::write(folder.path().join("theirs/lehr-table.csv"), "precious").expect("written");
     assert_eq!(truebloom("reproduce lehr --out theirs", folder.path()).status.code(), Some(2));
     assert_eq!(fs::read_to_string(folder.path().join("theirs/lehr-table.csv")).expect("there"), "precious");
-    // Nor does a log of somebody else's experiments make the folder ours.
+    // A log of another program's experiments does not make the folder a folder of this program.
     fs::write(folder.path().join("theirs/experiments.jsonl"), "{\"experiment\":\"mine\"}\n").expect("written");
     assert_eq!(truebloom("reproduce lehr --out theirs", folder.path()).status.code(), Some(2));
 }

@@ -21,7 +21,7 @@ use truebloom_math::law::simulation::SplitMix64;
 /// A command that takes longer counts as hanging, even on a loaded machine.
 const HANGS: Duration = Duration::from_secs(300);
 
-/// Frozen for ever.
+/// A random generator that must never change.
 struct Random(SplitMix64);
 
 impl Random {
@@ -215,7 +215,7 @@ const VALUES: [&str; 44] = [
     "100k",
     "-1",
     "1e3",
-    // More lines than that would be gigabytes.
+    // More lines than this would take gigabytes.
     "2.5e7",
     "1E",
     "18446744073709551615",
@@ -310,7 +310,7 @@ fn command_line(random: &mut Random) -> Vec<String> {
         let word = match random.below(10) {
             0..=3 if !options.is_empty() => random.pick(options),
             4 => random.pick(&RECORDS),
-            // An option of another verb, most of the time a mistake.
+            // An option of another subcommand, which is usually a mistake.
             5 if random.below(4) == 0 => {
                 let (_, others) = VERBS[random.below(VERBS.len())];
                 others.first().copied().unwrap_or("--help")
@@ -319,7 +319,7 @@ fn command_line(random: &mut Random) -> Vec<String> {
             _ => random.pick(&FILES),
         };
         line.push(word.to_owned());
-        // Options mostly want a value.
+        // Most options need a value.
         if word.starts_with("--") && !word.contains('=') && random.below(2) == 0
             || word.len() == 2 && word.starts_with('-') && random.below(3) > 0
         {
@@ -345,7 +345,7 @@ fn run(line: &[String], folder: &Path, input: &Path, longest: Duration) -> Outco
     let mut stderr = child.stderr.take().expect("piped");
     let reader = std::thread::spawn(move || {
         let mut told = Vec::new();
-        // What is printed about thousands of lines is read, and not kept.
+        // If thousands of lines are printed, the output is read but not kept.
         let _ = stderr.by_ref().take(1 << 20).read_to_end(&mut told);
         let _ = std::io::copy(&mut stderr, &mut std::io::sink());
         String::from_utf8_lossy(&told).into_owned()
@@ -414,7 +414,7 @@ fn no_command_line_panics_hangs_or_loses_a_file() {
         if let Some(fault) = fault(folder.path(), &before, &outcome) {
             faults.push(format!("{nth}: truebloom {line:?} < {}: {fault}", input.display()));
         }
-        // Names that a command may take stay free for the next.
+        // Names of files that a command can create are freed for the next command.
         for made in ["new.tbl", "new.json", "r.json", "-", "1"] {
             let _ = fs::remove_file(folder.path().join(made));
         }
@@ -437,7 +437,7 @@ fn faults_are_noticed() {
     assert!(
         fault(folder.path(), &before, &outcome(Some(101), "")).is_some() && fault(folder.path(), &before, &outcome(None, "")).is_some()
     );
-    // Small, and whole.
+    // A filter that is small and complete.
     let small = ["copy", "--empty", "--compress", "--force", "seen.tbl", "other.tbl"].map(str::to_owned);
     assert_eq!(run(&small, folder.path(), Path::new("/dev/null"), HANGS).code, Some(0));
     assert_eq!(fault(folder.path(), &before, &outcome(Some(0), "")), None);

@@ -22,6 +22,6 @@ fn nothing_half_written_and_nothing_left_over() {
         Command::new("bash").arg("-c").arg(script).current_dir(folder.path()).env("TRUEBLOOM", env!("CARGO_BIN_EXE_truebloom")).output();
     let output = output.expect("bash runs");
     let told = String::from_utf8_lossy(&output.stdout);
-    // What bash says of jobs that a signal ended is on standard error, with its own words.
+    // Messages of bash about jobs that a signal ended are also on standard error.
     assert!(output.status.success() && told.is_empty(), "{told}{}", String::from_utf8_lossy(&output.stderr));
 }

@@ -90,7 +90,7 @@ fn write_texts(folder: &Path) {
         }
         if odd == 0 { hex += "abc\nxyz\n" } else { writeln!(hex, "{key:04x}{key:032x}").expect("memory") }
     }
-    // The last line of one has no end, and one line is longer than two blocks.
+    // The last line of one input has no end, and one line is longer than two blocks.
     let long = "z".repeat(600_000);
     let write = |name: &str, text: &[u8]| std::fs::write(folder.join(name), text).expect("a file");
     for (name, text) in [("half.txt", &lines), ("half.json", &json), ("half.csv", &csv)] {
@@ -181,7 +181,8 @@ fn output_is_the_same() {
         run(path, &format!("dedup --seed 1 -n 100k -p 1% -d --only-key {input}"));
     }
     run(path, "check half.tbl --hex hex.txt");
-    // No line has such a member: five are reported, the others counted.
+    // No line has such a member. Five of them are reported individually, and the others are
+    // counted.
     let json = std::fs::read_to_string(path.join("lines.json")).expect("a file");
     let more = json.lines().filter(|line| !line.trim().is_empty()).count() - 5;
     let told = format!("lines.json: {},{:03} more skipped\n", more / 1000, more % 1000);
@@ -203,7 +204,7 @@ fn filters_are_the_same() {
     // The records are counted first.
     assert!(run(path, "create -p 1% --seed 1 out.tbl lines.txt half.txt").file.is_some());
     assert!(run(path, "insert -f 2 lines.txt --json").file.is_some());
-    // The record that is one too many is the same.
+    // The record that exceeds the planned number is the same one.
     for arguments in ["create --strict -n 15k -p 1% --seed 1 out.tbl lines.txt", "insert --strict lines.txt"] {
         let refused = run(path, arguments);
         assert!(refused.err.contains("nothing was written"), "{arguments}: {}", refused.err);
@@ -225,7 +226,7 @@ fn streams_are_not_held_up() {
         (head -c 300000 half.txt; echo; echo final) >&3
         until [ "$(tail -1 interrupted)" = final ]; do sleep 0.1; done
         kill -TERM $!; wait $!; echo "$? after $(tail -1 interrupted)""#;
-    // What hangs is ended after five minutes; nothing else depends on time.
+    // A command that hangs is ended after five minutes. Nothing else depends on time.
     let mut command = Command::new("timeout");
     command.args(["-k", "5", "300", "bash", "-c", script]).current_dir(folder.path()).env("TRUEBLOOM", env!("CARGO_BIN_EXE_truebloom"));
     let output = command.output();
@@ -239,7 +240,7 @@ fn records_beside_broken_ones_are_whole() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path();
     let lines = |from: u32| (from..from + 10_000).map(|i| format!("{i},name{i}\n")).collect::<String>();
-    // A record may have any number of fields, but the quote in the next is never closed.
+    // A record can have any number of fields, but in the next record, the quote is never closed.
     let open = format!("id,name\n{}{}\n\"open,line\n{}", lines(0), ",".repeat(70_000), lines(10_000));
     for (text, arguments) in [(&open[..], "--column name"), (",\n2345x,\n", "--column 2 --no-header --max-record 5")] {
         std::fs::write(path.join("in.csv"), text).expect("a file");

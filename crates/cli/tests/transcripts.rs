@@ -68,7 +68,7 @@ fn run(command: &str, folder: &Path) -> Vec<String> {
 fn hold(file: &Path) {
     let markdown = std::fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     let folder = tempfile::tempdir().expect("a folder");
-    // Only what it names: sessions list their folder.
+    // The folder has only the files that the session names, because sessions list their folder.
     let golden = ["count-min-full", "count-min-pairwise", "pack", "recycling-one", "recycling-shared", "recycling-two-classic"];
     let golden = golden.map(|name| format!("crates/filter/tests/golden/v1-{name}.tbl"));
     let others = ["data/zones.csv", "data/changes.log", "crates/filter/tests/count_min/text.md"].map(str::to_owned);
@@ -78,7 +78,7 @@ fn hold(file: &Path) {
     let prepared = run(&format!("{copied}gzip -dc '{}/data/american-english.gz' > words.txt", root().display()), folder.path());
     assert!(prepared.is_empty(), "{prepared:?}");
     if markdown.contains("all.txt") || markdown.contains("examples/words.sh") {
-        // The sample of examples/words.sh, beside all words.
+        // The sample of words from examples/words.sh, in addition to all words.
         let sampled = run("mv words.txt all.txt; awk 'NR % 104 == 0 && NR <= 104000' all.txt > words.txt", folder.path());
         assert!(sampled.is_empty(), "{sampled:?}");
     }
@@ -132,7 +132,7 @@ fn markdown_in(folder: &Path) -> Vec<PathBuf> {
 fn every_transcript() {
     let files = markdown_in(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/transcripts"));
     assert!(files.len() >= 5);
-    // Sessions mostly wait for the processes that they start.
+    // Sessions spend most of their time waiting for the processes that they start.
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {
         for _ in 0..4 {

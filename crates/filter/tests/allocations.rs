@@ -17,17 +17,17 @@ thread_local! {
     static COUNT: Cell<u64> = const { Cell::new(0) };
 }
 
-// SAFETY: every call is passed on to the system's allocator as it came; the counter touches no
-// memory but its own, which is there as long as its thread.
+// SAFETY: every call is passed on unchanged to the system's allocator. The counter uses only its
+// own memory, which exists as long as its thread.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         COUNT.set(COUNT.get() + 1);
-        // SAFETY: as the caller promised.
+        // SAFETY: the caller meets the same requirements.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: as the caller promised.
+        // SAFETY: the caller meets the same requirements.
         unsafe { System.dealloc(pointer, layout) }
     }
 }
@@ -66,7 +66,7 @@ fn keys_do_not_allocate() {
         });
         assert_eq!(count, 0, "key {i}");
     }
-    // The counter counts.
+    // The counter counts allocations.
     assert_eq!(allocations(|| drop(std::hint::black_box(Box::new(1)))), 1);
 }
 
@@ -103,9 +103,10 @@ fn views_do_not_allocate() {
     assert_eq!(allocations(|| assert_eq!(CountMin::<u64>::view(&sketch).expect("whole").estimate("key").value, 0)), 0);
     let member = |pack: &[u8]| <Pack>::view(pack).expect("whole").get(0).expect("undamaged").expect("there").contains("key");
     assert_eq!(allocations(|| assert!(member(&pack))), 0);
-    // The text of a label, and a scheme that is known at run time only.
+    // Two values need an allocation: the text of a label, and a scheme that is only known at run
+    // time.
     assert_eq!(allocations(|| assert_eq!(BloomFilter::view(&labelled).expect("whole").label(), Some("with a label"))), 1);
     assert_eq!(allocations(|| assert!(!AnyFilter::view(&other).expect("whole").contains("key"))), 1);
-    // All bits read: still nothing.
+    // Reading all bits does not allocate either.
     assert_eq!(allocations(|| assert!(BloomFilter::view(&standard).expect("whole").verify_bytes().expect("undamaged").ones() > 0)), 0);
 }

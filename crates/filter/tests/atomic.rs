@@ -15,8 +15,8 @@ fn share(insert: impl Fn(u64) -> bool + Sync, contains: impl Fn(u64) -> bool + S
             let (told, insert, contains) = (&told, &insert, &contains);
             scope.spawn(move || {
                 for i in 0..KEYS {
-                    // Neighbours meet: the threads go through the same keys in blocks of ten, in
-                    // another order within.
+                    // Each thread inserts the keys in blocks of ten, in a different order within
+                    // the block. So threads often insert neighbouring keys at the same time.
                     let key = i / 10 * 10 + (i + 3 * part) % 10;
                     told[key as usize].fetch_add(insert(key).into(), Relaxed);
                     assert!(contains(key), "a thread misses its own key {key}");
@@ -38,8 +38,8 @@ fn a_shared_filter_ends_as_that_of_one_thread() {
     assert_eq!((filter.ones(), filter.offered(), filter.is_merged()), (alone.ones(), 4 * KEYS, true));
     assert!(filter.changed() <= KEYS && (0..3 * KEYS).all(|key| filter.contains(&key) == alone.contains(&key)));
     assert_eq!((filter.capacity(), filter.rate()), (alone.capacity(), alone.rate()));
-    // A key that was reported to no thread passed by chance: as rare as one alone, though not the
-    // same ones.
+    // A key that was reported as new to no thread is a false positive. False positives are as rare
+    // as in a filter for one thread, but they are different keys.
     let (untold, passed) = (told.iter().filter(|told| **told == 0).count(), KEYS as usize - new.count_ones());
     assert!(untold <= 30 + 3 * passed, "{untold} keys were new to nobody");
     assert_eq!(BloomFilter::from_bytes(&filter.to_bytes().expect("memory")).expect("a file"), filter);

@@ -134,7 +134,7 @@ fn files_come_back_as_they_were() {
     built.save(&path).expect("saved");
     assert_eq!(BlockedBloomFilter::open(&path).expect("opened"), built);
     assert_eq!(BlockedBloomFilter::read_from(&bytes[..]).expect("read"), built);
-    // Files of the other kind say so.
+    // The error names the kind of the file.
     assert!(matches!(BloomFilter::from_bytes(&bytes), Err(FormatError::Kind { found: FileKind::Blocked })));
     let other = common::filter(100, 3, 1).to_bytes().expect("small");
     assert!(matches!(BlockedBloomFilter::from_bytes(&other), Err(FormatError::Kind { found: FileKind::Bloom })));
@@ -186,7 +186,7 @@ fn fields_out_of_range_are_named() {
     assert!(matches!(refuse(24, &(1u64 << 40).to_le_bytes()), FormatError::Field { field: "payload length", .. }));
     assert!(matches!(refuse(120, &256u64.to_le_bytes()), FormatError::Field { field: "block bits", .. }));
     assert!(matches!(refuse(130, &[1]), FormatError::Reserved { offset: 128 }));
-    // A label begins at 144, with its first byte.
+    // The label begins at byte 144, with its first character.
     assert!(matches!(refuse(200, &[1]), FormatError::Reserved { offset: 144 }));
 }
 

@@ -81,8 +81,8 @@ fn large_sets_are_uniform_too() {
             counts[position as usize] += 1;
         }
     }
-    // The counts of a set of k are less scattered than multinomial ones, by (m - k) / (m - 1):
-    // scaled up so that the chi-square law holds.
+    // The counts of the positions of a set of k positions vary less than multinomial counts, by the
+    // factor (m - k) / (m - 1). They are scaled up so that the chi-square law holds.
     let expected = f64::from(probes) * f64::from(hashes) / bits as f64;
     let scale = ((bits - 1) as f64 / (bits - u64::from(probes)) as f64).sqrt();
     let scaled: Vec<u64> = counts.iter().map(|count: &u64| (expected + (*count as f64 - expected) * scale).round() as u64).collect();

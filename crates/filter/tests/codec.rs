@@ -24,9 +24,9 @@ fn decode(bytes: &[u8]) -> Result<BloomFilter, FormatError> {
     let from_bytes = BloomFilter::from_bytes(bytes);
     match (BloomFilter::read_from(bytes), &from_bytes) {
         (Ok(read), Ok(decoded)) => assert_eq!(&read, decoded),
-        // A stream may go on after its filter.
+        // The stream can continue after the filter.
         (Ok(_), Err(FormatError::TooLong { .. })) => {}
-        // Of two faults, a stream meets the first on its way.
+        // If there are two faults, the stream decoder reports the first one in the file.
         (Err(ReadError::Format(_)), Err(_)) => {}
         (read, decoded) => panic!("{read:?} but {decoded:?}"),
     }
@@ -173,7 +173,7 @@ fn hostile_fields_are_refused_by_name() {
         (92, &[1], FormatError::Reserved { offset: 92 }),
         (120, &[1], FormatError::Reserved { offset: 120 }),
         (143, &[1], FormatError::Reserved { offset: 120 }),
-        // A label is text, and after its end there is nothing.
+        // A label is text, and all bytes after its end are 0.
         (144, &[0xff], FormatError::Reserved { offset: 144 }),
         (147, b"x", FormatError::Reserved { offset: 144 }),
         (247, &[1], FormatError::Reserved { offset: 144 }),
@@ -186,13 +186,14 @@ fn hostile_fields_are_refused_by_name() {
         let bytes = patched(offset, patch);
         let error = refusal(&bytes);
         assert_eq!(error, expected);
-        // Other bits need another payload; of reserved bytes the first is named.
+        // Another number of bits would need another payload. If reserved bytes are not 0, the error
+        // names the first of them.
         let first_reserved = if offset < 144 { offset.min(120) } else { 144 };
         let shown = if offset == 24 && patch[7] == 64 { 104 } else { first_reserved };
         let at = error.header_bytes(&bytes).expect("one field");
         assert!(at.contains(&(shown as u64)), "{error}: {at:?}");
     }
-    // Huge and consistent with itself, but not with what is there.
+    // The header claims a huge filter and is consistent, but the bytes are missing.
     let mut huge = patched(24, &(1u64 << 62).to_le_bytes());
     huge[104..112].copy_from_slice(&(1u64 << 59).to_le_bytes());
     seal(&mut huge);
@@ -253,17 +254,17 @@ fn counts_must_fit_the_bits() {
     assert!(least < changed && decode(&with_changed(least)).is_ok());
     assert_eq!(refusal(&with_changed(least - 1)), error(least - 1));
     assert_eq!(refusal(&with_changed(0)), error(0));
-    // More offers that set a bit than there are set bits.
+    // The number of offers that set a bit is above the number of set bits.
     let mut empty = encoded(&common::filter(100, 3, 1));
     empty[48..64].copy_from_slice(&[5, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0]);
     seal(&mut empty);
     assert_eq!(refusal(&empty), FormatError::Field { field: "set bits", expected: Expected::Within(5, 15), found: 0 });
-    // After a merge they are only bounds.
+    // After a merge, these counts are only bounds, so they are not compared.
     let mut merged = with_changed(0);
     merged[16] = 1;
     seal(&mut merged);
     assert!(decode(&merged).is_ok_and(|filter| filter.is_merged()));
-    // Counts at their end do not overflow.
+    // Counts at their maximum do not overflow.
     let most = [255; 16];
     let mut endless = with_changed(0);
     endless[16] = 1;
@@ -279,7 +280,7 @@ fn counts_must_fit_the_bits() {
 fn set_bits_beyond_the_last_are_refused() {
     for bits in [1, 63, 65, 100, 127] {
         let mut bytes = encoded(&filter(bits, 1, 1));
-        // One set bit needs one offer.
+        // The test sets one bit, for which the counts must have one offer.
         bytes[48..64].copy_from_slice(&[1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0]);
         for bit in 0..8 * (bytes.len() as u64 - 256) {
             let mut bytes = bytes.clone();

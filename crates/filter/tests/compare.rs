@@ -26,7 +26,8 @@ fn filters(scheme: &str, bits: u64, probes: u32, seed: u64, ranges: &[std::ops::
     };
     let filled = |range: &std::ops::Range<u64>| {
         let mut filter = empty.clone();
-        // Other keys for each seed would do as well; these are as good, as the seed is new.
+        // The keys are the same for each seed. This is as good as different keys, because the seed
+        // is new.
         filter.insert_all(range.clone());
         filter
     };
@@ -57,7 +58,7 @@ fn holds_its_confidence(scheme: &str, bits: u64, probes: u32, runs: u64, widest:
     let allowed = allowed + 5.0 * allowed.sqrt();
     assert!(missed.iter().all(|missed| (*missed as f64) < allowed), "{scheme}: {missed:?} of {runs} missed");
     assert!(width <= widest, "{scheme}: {width} wide");
-    // McDiarmid's intervals are much wider than they need be.
+    // McDiarmid's intervals are much wider than necessary.
     assert!(narrow_misses as f64 > 0.2 * runs as f64 || widest > 60, "{scheme}: {narrow_misses} of {runs}, no power");
 }
 
@@ -139,7 +140,8 @@ fn seven_filters_have_a_common_part() {
         missed[1] += u64::from(!covers(&found.own[3], 600));
         missed[2] += u64::from(!covers(&found.union, 4_600));
         let common = found.common.value.expect("estimated");
-        // Five deviations of the sum of 63 estimates, measured to be below 20 on these seeds.
+        // Five standard deviations of the sum of 63 estimates. The standard deviation was measured
+        // to be below 20 for these seeds.
         assert!((common - 400.0).abs() < 100.0, "{common}");
         assert!(found.common.upper.is_some_and(|upper| upper <= 500) && found.common.lower > 150, "{:?}", found.common);
     }

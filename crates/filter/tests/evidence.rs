@@ -36,7 +36,7 @@ fn an_intersection_is_bounded_by_its_smallest_input_and_never_estimated() {
     assert_eq!((both.most_items(), both.changed(), both.estimated_items()), (900, 0, None));
     assert_eq!(Verification::of(&both).expect("cheap").items(), (0, 900));
     assert!(!both.is_over_capacity() && !one.is_intersection());
-    // What equal hashes may add is still counted for the keys of both.
+    // The probability of equal hashes is still computed for the keys of both filters.
     assert!(both.fpr().upper >= 1_900.0 / 2f64.powi(128));
 }
 
@@ -47,7 +47,8 @@ fn the_mark_of_an_intersection_stays() {
     let read = BloomFilter::from_bytes(&both.to_bytes().expect("memory")).expect("its own bytes");
     assert_eq!(read, both);
     assert!(read.is_intersection() && read.most_items() == 900);
-    // Insertions count; a third set narrows it, a union widens it, and atomic filters keep it.
+    // Later insertions are counted. An intersection with a third set lowers the bound, and a union
+    // raises it. Atomic filters keep it.
     let mut more = read;
     more.extend(5_000..5_010u64);
     assert_eq!(more.most_items(), 910);
@@ -144,20 +145,20 @@ fn hashes_of_64_bits_are_mixed_and_their_floor_is_counted() {
         ((1_000..101_000u64).filter(|key| standard.contains(key)).count(), standard.fpr().value),
         ((1_000..101_000u64).filter(|key| blocked.contains(key)).count(), blocked.fpr().value),
     ] {
-        // Six standard errors.
+        // The tolerance is six standard errors.
         assert!((hits as f64 - 1e5 * rate).abs() < 6.0 * (1e5 * rate).sqrt(), "{hits} {rate}");
     }
     let mut measurement = Measurement::new(&standard, 1);
     measurement.query(100_000);
     assert!(measurement.holds());
-    // Where the rate of the bits is far below the floor.
+    // Here, the rate of the bits is far below the probability of equal hashes.
     let mut large = BloomFilter::builder().bits(1 << 20).probes(40).hasher(hasher).build().expect("small");
     large.extend(0..16u64);
     let floor = 2f64.powi(-60);
     assert!(large.fpr().upper >= floor && large.fpr().upper < 1.001 * floor);
     assert!(large.expected_fpr_at(16).expect("cheap").upper >= floor);
     assert!(Verification::of(&large).expect("cheap").expected().upper >= floor);
-    // 1,000 keys of 64 bits cannot keep to a rate below 1,000 / 2^64.
+    // With 64-bit hashes, 1,000 keys cannot have a rate below 1,000 / 2^64.
     assert!(matches!(BloomFilter::with_hasher(1_000, 5e-17, hasher), Err(BuildError::Math(_))));
     assert_ne!(hasher.hash_number(1), Prehashed::new(Seed::from(10)).hash_number(1));
     assert_eq!(hasher.hash(&1u64.to_le_bytes()), hasher.hash_number(1));
@@ -174,7 +175,7 @@ fn a_nearly_empty_filter_includes_the_chance_of_equal_hashes() {
     let (rate, floor) = (seen.fpr(), 2f64.powi(-128));
     assert!(rate.value >= floor && rate.value == rate.upper && rate.value < 1.001 * floor, "{rate:?}");
     assert!(rate.ln >= floor.ln() && rate.method == Method::Bound, "{rate:?}");
-    // An ordinary one is exact, as before.
+    // The rate of an ordinary filter is exact, as before.
     seen.extend(0..1_000_000);
     let rate = seen.fpr();
     assert!(rate.method == Method::Exact && rate.upper - rate.lower <= 5e-16 * rate.upper, "{rate:?}");

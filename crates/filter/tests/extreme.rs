@@ -69,7 +69,7 @@ fn on_a_clock(mut draw: Draw, call: fn(&mut Draw)) -> Result<Duration, &'static 
     std::thread::spawn(move || {
         let before = clock();
         let returned = catch_unwind(AssertUnwindSafe(|| call(&mut draw)));
-        // The receiver is gone if it took too long.
+        // If the call took too long, the receiver is gone.
         let _ = sender.send(returned.map(|()| clock().saturating_sub(before)).map_err(|_| "panicked"));
     });
     receiver.recv_timeout(NEVER).unwrap_or(Err("never returned"))
@@ -156,7 +156,7 @@ fn forged(draw: &mut Draw, scheme: SchemeId) {
 fn file(draw: &mut Draw, scheme: SchemeId, bits: u64, probes: u32) -> Vec<u8> {
     let blocks = scheme.block_bits();
     let mut file = vec![0; 256 + 8 * bits.div_ceil(64) as usize];
-    // Empty, some bits, half of them, all.
+    // The fill: empty, some bits, half of the bits, all bits.
     let fill = draw.0.below(4);
     for bit in 0..bits as usize {
         let set = match fill {
@@ -179,7 +179,7 @@ fn file(draw: &mut Draw, scheme: SchemeId, bits: u64, probes: u32) -> Vec<u8> {
     put(48, &offered.to_le_bytes());
     put(56, &changed.min(offered).to_le_bytes());
     if draw.0.below(2) == 0 {
-        // A rate of 7e-1 to 7e-30.
+        // A rate from 7e-1 down to 7e-30.
         put(64, &capacity.max(1).to_le_bytes());
         put(72, &7u64.to_le_bytes());
         put(80, &1u64.to_le_bytes());

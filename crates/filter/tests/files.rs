@@ -95,7 +95,7 @@ mod replaced {
         assert_eq!(fs::read(&path).expect("there"), b"other");
         fs::remove_file(&path).expect("there");
         assert!(matches!(written(&path, Expected::Only(&old)), Err(FileError::Replaced { .. })));
-        // One that appears after the beginning.
+        // A file that appears after the writer has begun.
         let begun = Replacement::begin(&path, Expected::Nothing).expect("nothing there");
         fs::write(&path, "quicker").expect("room");
         assert!(matches!(begun.commit(), Err(FileError::Exists { .. })));
@@ -111,7 +111,7 @@ mod replaced {
     fn a_file_that_comes_at_the_same_moment_is_never_lost() {
         let folder = tempfile::tempdir().expect("a folder");
         let (path, other) = (folder.path().join("x"), folder.path().join("other"));
-        // How long it takes to commit, so that the other file comes at any moment of it.
+        // The time that a commit takes, so that the other file can come at any moment of it.
         let mut usual = Duration::ZERO;
         for round in 0..1_000 {
             fs::write(&path, "old").expect("room");

@@ -94,7 +94,7 @@ fn a_blocked_filter() {
     let mut built = empty.planned_for(333, Some(rate)).expect("proven");
     insert_blocked(&mut built);
     check("v1-blocked.tbl", &built);
-    // The same by many at a time, and one by one.
+    // The same keys are inserted in a batch, and one by one.
     assert!(built.contains_all((0..160i64).map(|i| i - 100)).iter().all(|found| found) && built.contains("key 159"));
 }
 
@@ -111,7 +111,7 @@ fn a_filter_that_grows() {
     assert_eq!(built.to_bytes().as_deref(), Ok(&bytes[..]), "built otherwise than by the reference");
     let opened = ScalableFilter::open(path).expect("a golden file");
     assert!(opened == built && opened.to_bytes().as_deref() == Ok(&bytes[..]) && opened.layers().len() == 4);
-    // As it travels: the same bytes by either way of coding.
+    // The same filter as a compressed file: compressing and expanding give the expected bytes.
     let (path, sent) = golden("v1-scalable.tbz");
     assert!(wire::compress(&bytes).as_ref() == Ok(&sent) && wire::expand(&sent).as_ref() == Ok(&bytes));
     assert!(ScalableFilter::open(path).expect("a golden file") == built);
@@ -279,8 +279,8 @@ fn positions_of_every_scheme() {
         let sum = found.iter().zip(1u64..).fold(0u64, |sum, (position, factor)| sum.wrapping_add(position.wrapping_mul(factor)));
         assert_eq!(sum.to_string(), digest, "{line}");
     }
-    // Five hashes at twelve sizes or more. Schemes in a layout of their own have a whole file
-    // instead.
+    // Each scheme has five hashes at twelve sizes or more. Schemes with their own layout have a
+    // whole file instead.
     let lines_of = |id: SchemeId| text.lines().filter(|line| line.split(' ').next() == Some(id.name())).count();
     SchemeId::ALL.into_iter().filter(|id| lines_of(*id) < 60).for_each(a_whole_file);
 }

@@ -1,6 +1,5 @@
-//! The label of recycling filters and sketches, at the end of their payloads. Tests the label of
-//! recycling filters and sketches, which is stored at the end of their payloads. The file
-//! `codec.rs` tests the label of Bloom filters, which is stored in the header.
+//! Tests the label of recycling filters and sketches, which is stored at the end of their payloads.
+//! The file `codec.rs` tests the label of Bloom filters, which is stored in the header.
 #![allow(missing_docs, reason = "a test has no public interface")]
 
 mod common;
@@ -145,7 +144,7 @@ fn forged_labels_are_refused() {
         damaged[start + 3] ^= 1;
         assert!(matches!(read(&damaged), Err(FormatError::PayloadChecksum { .. })));
     }
-    // A sketch without a list has no label, and a Bloom filter has it elsewhere.
+    // A sketch without a list has no label. A Bloom filter stores its label elsewhere.
     let mut sketch = listed().sketch().to_bytes().expect("small");
     sketch[16] |= 128;
     seal(&mut sketch);

@@ -29,7 +29,7 @@ fn items_and_rates_are_taken_as_they_are_written() {
         capacity(BloomFilter::new(NonZero::new(2u32).expect("not 0"), "1/100")),
     ];
     assert!(all.iter().all(|found| *found == Some(2)));
-    // All of these are the rate that was written, not what a float makes of it.
+    // All of these are the rate as it was written, not as a float stores it.
     assert_eq!(BloomFilter::new(2, 0.01f32).expect("small").rate(), Some(rate));
 }
 
@@ -40,7 +40,7 @@ fn what_is_no_number_of_items_or_no_rate_is_said() {
     assert_eq!(message(BloomFilter::new(-5, 0.01)), "items is -5, but must be at least 1");
     assert!(message(BloomFilter::new(5, 1.0)).contains("strictly between 0 and 1"));
     assert!(message(BloomFilter::new(5, "often")).contains("`often` is not a rate"));
-    // The first thing that is wrong with a builder is what it says, at the end.
+    // A builder reports its first error, and only when the filter is built.
     assert_eq!(message(BloomFilter::builder().items(-5).rate("often").build()), "items is -5, but must be at least 1");
     assert!(message(BloomFilter::builder().items(5).build()).contains("does not determine a filter"));
     assert!(message(BloomFilter::builder().bits(0).probes(3).build()).contains("bits"));
@@ -52,14 +52,14 @@ fn builders_make_what_the_constructors_make() {
     let plan = Plan::new(&Target::new().items(1_000).rate("0.1%".try_into().expect("a rate")).mean().max_bits(1 << 20)).expect("in reach");
     let built = BloomFilter::builder().items(1_000).rate(0.001).mean().max_bits(1 << 20).hasher(hasher).build().expect("small");
     assert_eq!(built, BloomFilter::from_plan_with_hasher(&plan, hasher).expect("small"));
-    // A cap that binds, and a rate that it allows no more.
+    // The limit on the number of bits equals the given number, or is lower by one.
     let capped = |max: u64| BloomFilter::builder().bits(20_000).rate(0.001).max_bits(max).hasher(hasher).build();
     assert!(capped(20_000).is_ok() && capped(19_999).is_err());
     let given = |max: u64| BloomFilter::builder().bits(20_000).probes(3).max_bits(max).build();
     assert!(given(20_000).is_ok() && given(19_999).is_err());
     let few = BloomFilter::builder().items(1_000).rate(0.001).probes(3).hasher(hasher).build().expect("small");
     assert!(few.probes() == 3 && few.bits() > built.bits());
-    // Equal hashes of 64 bits are in the plan.
+    // The plan includes the probability of equal 64-bit hashes.
     let narrow = FilterOf::<Standard>::builder().items(1_000).rate(0.001).hasher(Prehashed::new(Seed::from(1))).build().expect("small");
     assert_eq!(narrow, BloomFilter::with_hasher(1_000, 0.001, Prehashed::new(Seed::from(1))).expect("small"));
     let built = BlockedBloomFilter::builder().bits(1 << 12).probes(6).hasher(hasher).build().expect("small");
@@ -86,7 +86,7 @@ fn a_family_merges_and_strangers_do_not() {
     other.insert("b");
     one.union_with(&other).expect("of one family");
     assert!(one.contains("a") && one.contains("b"));
-    // Another process, from what it was given.
+    // Another process makes the family from the plan and the hasher.
     let theirs: FilterFamily<_> = FilterFamily::from_plan(family.plan().expect("planned").clone(), *family.hasher());
     one.union_with(&theirs.filter().expect("small")).expect("of one family");
     let mut stranger: BloomFilter = builder.build().expect("small");

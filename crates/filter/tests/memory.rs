@@ -23,18 +23,18 @@ fn grow(bytes: usize) {
     PEAK.fetch_max(NOW.fetch_add(bytes, Relaxed) + bytes, Relaxed);
 }
 
-// SAFETY: every call is passed on to the system's allocator as it came; the counters touch no
-// memory.
+// SAFETY: every call is passed on unchanged to the system's allocator. The counters use no
+// allocated memory.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         grow(layout.size());
-        // SAFETY: as the caller promised.
+        // SAFETY: the caller meets the same requirements.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         NOW.fetch_sub(layout.size(), Relaxed);
-        // SAFETY: as the caller promised.
+        // SAFETY: the caller meets the same requirements.
         unsafe { System.dealloc(pointer, layout) }
     }
 
@@ -42,7 +42,7 @@ unsafe impl GlobalAlloc for Counting {
         grow(size.saturating_sub(layout.size()));
         NOW.fetch_sub(layout.size().saturating_sub(size), Relaxed);
         RESIZED.fetch_add(size, Relaxed);
-        // SAFETY: as the caller promised.
+        // SAFETY: the caller meets the same requirements.
         unsafe { System.realloc(pointer, layout, size) }
     }
 }
@@ -63,7 +63,7 @@ const GROWTH: usize = 8 << 20;
 
 #[test]
 fn memory_is_bounded_by_what_is_there() {
-    // 2^46 bits, eight terabytes, promised by a header of which everything is consistent.
+    // A header that claims 2^46 bits, which are eight terabytes. The header is consistent.
     let mut hostile = filter(8 * (32 << 20), 3, 1).to_bytes().expect("32 MiB");
     hostile[24..32].copy_from_slice(&(1u64 << 46).to_le_bytes());
     hostile[104..112].copy_from_slice(&(1u64 << 43).to_le_bytes());
@@ -76,7 +76,7 @@ fn memory_is_bounded_by_what_is_there() {
         assert!(bytes <= length + GROWTH + SMALL, "{bytes} for {length}");
     }
 
-    // A sketch of 2^40 counters a row, and a list of heavy hitters of 2^40 bytes.
+    // A sketch with 2^40 counters in each row, and a list of heavy hitters with 2^40 bytes.
     let shape = Shape::new(Rows::Independent, 1_000, 4, 1).expect("a shape");
     let sketch = CountMin::<u32>::with_shape(shape, PortableHasher::xxh3(Seed::from(1))).expect("small");
     let list = HeavyHitters::new(sketch, 1 << 20).expect("a list").to_bytes().expect("small");
@@ -97,7 +97,8 @@ fn memory_is_bounded_by_what_is_there() {
     let (bytes, result) = peak(|| BloomFilter::open(&path));
     assert!(result.is_err() && bytes < SMALL, "{bytes}");
 
-    // What is honest is read into its own length at once, or piece by piece into no more.
+    // A correct file is read at once into memory of its own length, or piece by piece into no more
+    // memory.
     let honest = filter(8 * (20 << 20) + 1, 3, 1);
     let (bytes, saved) = peak(|| honest.save(&path));
     assert!(saved.is_ok() && bytes < SMALL, "{bytes}");

@@ -161,13 +161,14 @@ fn huge_filters_are_uniform_because_words_are_rejected() {
 fn degenerate_hashes_still_have_distinct_positions() {
     let half = u128::from(u64::MAX);
     for hash in [0, u128::MAX, half, half << 64, 1, 1 << 64, 1 << 127, 1 << 63, u128::MAX - 1] {
-        // The last is as wide as twenty rows can be.
+        // The last number of bits is the largest width for twenty rows.
         for bits in [1_000_000, 1 << 20, 1 << 40, u64::MAX / 20] {
             let mut found = positions(How::Rows, hash, bits, 20);
             assert!(found.iter().all(|position| *position < bits));
             found.sort_unstable();
             found.dedup();
-            // 20 of a million coincide with a chance of 2e-4; more than two pairs never.
+            // Two positions among 20 of a million coincide with a probability of 2e-4. More than
+            // two pairs practically never do.
             assert!(found.len() >= 18, "{hash:x} {bits}: {found:?}");
         }
         assert_eq!(positions(How::Rows, hash, 1, 5), [0; 5]);
@@ -226,8 +227,8 @@ fn foreign_hashers_are_mixed() {
         filter.extend(first..first + 100);
         passed += filter.contains_all(first + 100..first + 100 + QUERIES).count_ones() as u64;
     }
-    // Filters of one size scatter by about 12% each in their rate, so their mean by 0.6%: within 5%
-    // at more than eight deviations.
+    // The rates of filters of this size have a standard deviation of about 12%, so the mean of 400
+    // rates has one of 0.6%. A tolerance of 5% is more than eight standard deviations.
     let mean = passed as f64 / (FILTERS * QUERIES) as f64;
     assert!((mean / exact - 1.0).abs() < 0.05, "{mean:e} for {exact:e}");
 }

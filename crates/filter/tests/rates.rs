@@ -19,7 +19,7 @@ fn plans_become_filters() {
         let filter = filter.expect("a plan");
         let plan = Plan::new(&Target::new().items(10_000).rate(rate)).expect("a plan");
         assert_eq!((filter.bits(), filter.probes(), filter.capacity(), filter.rate()), (plan.bits, plan.probes, Some(10_000), Some(rate)));
-        // The one filter keeps the rate, so the average lies below it by the scatter.
+        // The plan guarantees the rate of a single filter, so the average rate is lower.
         let guarantee = plan.guarantee.expect("by default").fpr;
         assert!(guarantee.upper <= 0.001 && guarantee.value > 0.00099, "{guarantee:?}");
         let expected = filter.expected_fpr().expect("cheap").expect("planned");
@@ -122,7 +122,7 @@ fn items_are_estimated_and_capacity_is_watched() {
         filter.insert(&random.next());
     }
     assert!(!filter.is_over_capacity());
-    // The standard deviation is near 15 items.
+    // The standard deviation is about 15 items.
     assert!(filter.estimated_items().is_some_and(|items| (items - 1_000.0).abs() < 75.0));
     let before = filter.clone();
     for _ in 0..20 {

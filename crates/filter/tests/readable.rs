@@ -74,7 +74,7 @@ fn what_does_not_hold_is_refused() {
     refused::<Rate>("0.5", "a rate as text");
     refused::<Seed>(r#""xyz""#, "hexadecimal");
     refused::<HasherId>(r#""md5""#, "xxh3 or siphash");
-    // A plan of too few bits.
+    // A plan with too few bits.
     refused::<Plan>(r#"{"scheme":"standard","bits":500,"probes":7,"items":100,"target":{"rate":"1%"}}"#, "is impossible with 500 bits");
     refused::<Design>(
         r#"{"bits":100,"probes":3,"sigma":100,"mode":{"phases":"one","colliding":true,"retaining":false,"seeds":"renewed"}}"#,
@@ -85,7 +85,7 @@ fn what_does_not_hold_is_refused() {
     let mut damaged = text(&filter());
     damaged.replace_range(700..701, if &damaged[700..701] == "0" { "1" } else { "0" });
     refused::<BloomFilter>(&damaged, "damaged");
-    // Half a byte more than a whole file.
+    // The text is half a byte longer than a complete file.
     let whole = text(&filter());
     refused::<BloomFilter>(&format!("{}0\"", whole.trim_end_matches('"')), "hexadecimal");
 }

@@ -189,7 +189,7 @@ fn damaged_bytes_are_refused() {
 #[test]
 fn merges() {
     let base = small("1%", 21);
-    // Few keys: the layers become one.
+    // The filters have few keys, so their layers are merged into one.
     let (mut here, mut there) = (base.clone(), base.clone());
     here.extend(0..20u64);
     there.extend(20..40u64);
@@ -197,7 +197,7 @@ fn merges() {
     assert!(
         here.layers().len() == 1 && here.is_merged() && here.fill_tells_rate() && here.contains_all(0..40u64).iter().all(|found| found)
     );
-    // A common base: its closed layers are one, and both open ones are kept.
+    // The filters have a common base. Its closed layers are merged, and both open layers are kept.
     let mut common = base.clone();
     common.extend(0..2_000u64);
     let (mut here, mut there) = (common.clone(), common.clone());
@@ -207,14 +207,15 @@ fn merges() {
     here.union_with(&there).expect("clones");
     assert!(here.contains_all(0..9_000u64).iter().all(|found| found));
     assert!(here.layers().len() < ours.layers().len() + theirs.layers().len());
-    // Each layer is what the growth plans under its number, and the header says how many there are.
+    // Each layer has the size that the growth plans for its number, and the header has the number
+    // of layers.
     let numbers = here.layer_numbers();
     let plans = numbers.iter().map(|number| here.growth().layer(*number as u32).expect("in range").layer);
     assert!(plans.eq(here.layers()) && numbers.windows(2).any(|pair| pair[0] == pair[1]), "{numbers:?}");
     let header = FileHeader::from_bytes(&here.to_bytes().expect("small")).expect("its file");
     assert_eq!(header.layers(), here.layers().len() as u64);
     assert!(here.bound().upper <= 0.02 && !here.fill_tells_rate() && here.fpr().upper <= ours.fpr().upper + theirs.fpr().upper);
-    // Of what is only bounded, the bound is what is said.
+    // If only a bound on the rate is known, the filter reports the bound.
     assert!(here.fpr().value == here.fpr().upper && here.bound().value == here.bound().upper);
     let verified = here.verified().expect("a law");
     assert!(verified.holds() && here.changed() == theirs.changed());
@@ -222,16 +223,16 @@ fn merges() {
     measured.query(100_000);
     assert!(measured.holds(), "{measured:?}");
     drop(measured);
-    // It goes on growing, and its file is read again.
+    // The filter continues to grow, and its file can be read again.
     here.extend(9_000..30_000u64);
     let read = ScalableFilter::from_bytes(&here.to_bytes().expect("small")).expect("its file");
     assert!(read == here && read.contains_all(0..30_000u64).iter().all(|found| found) && read.bound().upper <= 0.02);
-    // Both ways contain the same.
+    // Both orders of the merge contain the same keys.
     there.union_with(&ours).expect("clones");
     assert!(there.contains_all(0..9_000u64).iter().all(|found| found));
     here.clear();
     assert!(here.is_empty() && !here.is_merged() && here.layers().len() == 1 && here == base);
-    // What cannot be.
+    // Merges that are impossible.
     assert_eq!(base.clone().union_with(&small("1%", 22)), Err(MergeError::Seed));
     assert_eq!(base.clone().union_with(&small("2%", 21)), Err(MergeError::Growth));
     assert_eq!(base.clone().intersect_with(&base), Err(MergeError::Layers));
@@ -255,18 +256,19 @@ fn a_merge_above_the_rate_asked_for_is_noticed() {
     }
     let verified = merged.verified().expect("a law");
     assert!(merged.is_over_capacity() && verified.is_overfull() && !verified.holds() && verified.limit() == Some(0.01));
-    // What is measured lies in the bracket: hits among 400,000 keys, at five standard errors.
+    // The measured rate is within the bracket: hits among 400,000 keys, with five standard errors.
     let mut measured = merged.measured(4);
     measured.query(400_000);
     let (rate, upper) = (measured.rate(), merged.fpr().upper);
     assert!(rate > 0.01 && rate - 5.0 * (rate / 400_000.0).sqrt() < upper && measured.agrees(), "{measured:?}");
     drop(measured);
-    // Known again by its file, and by a view of it.
+    // The file of the filter, and a view of it, report the same.
     let bytes = merged.to_bytes().expect("small");
     assert!(ScalableFilter::from_bytes(&bytes).expect("its file").is_over_capacity());
     assert!(ScalableFilter::view(&bytes).and_then(ScalableFilter::verify_bytes).expect("its file").is_over_capacity());
 
-    // The same keys in another order: layers of both are kept, and share most of what passes.
+    // The same keys were inserted in a different order, so the layers of both filters are kept. The
+    // layers share most of the keys that pass.
     let mut order = base.clone();
     order.extend((0..3_000).rev());
     let mut twice = filled(0);
@@ -382,7 +384,8 @@ fn forged_files_are_refused() {
     let (first, second, last) = (starts[0], starts[1], starts[starts.len() - 1]);
     let limit = filter.layers()[0].limit();
     let empty = |file: &mut Vec<u8>| {
-        // Half of the first layer's bits, so that it is not full, yet holds as many as it has keys.
+        // Keeps only half of the first layer's bits. So the layer is not full, but has enough set
+        // bits for its count of keys.
         file[first + 64..second].iter_mut().for_each(|byte| *byte &= 0x55);
         put(file, first, INSERTED, |_| 1);
         let before = filter.inserted()[0];
@@ -402,7 +405,7 @@ fn forged_files_are_refused() {
         ("reserved", Box::new(|file| put(file, first, 6, |_| 1))),
         ("a closed layer that is not full", Box::new(empty)),
         ("ratio", Box::new(|file| put(file, 128, 0, |_| 1.5f64.to_bits()))),
-        // The next layer would have gigabytes.
+        // The next layer would take gigabytes.
         ("first layer", Box::new(|file| put(file, 120, 0, |_| 100_000_000))),
         ("a rate above the one asked for", Box::new(|file| put(file, last, LIMIT, |_| filter.layers()[starts.len() - 1].bits() - 1))),
     ];
@@ -479,8 +482,8 @@ fn the_law_after_a_merge_is_a_bound() {
     let (law, ones) = (here.law(), here.layer_ones());
     let sum: f64 = here.layers().iter().zip(&ones).map(|(layer, ones)| layer.fpr_at_fill(*ones).expect("a rate").upper).sum();
     let found = law.fpr_at_fill(&ones).expect("a rate").expect("known");
-    // All numbers stand twice, so that it is the product over numbers of sums over layers: near the
-    // sum where rates are small.
+    // Every number occurs twice. So the rate is the product, over the numbers, of the sums over the
+    // two layers. For small rates, this is close to the sum.
     assert!(
         found.method != Method::Exact && found.upper > 0.93 * sum && found.upper <= sum && found.lower < 0.6 * found.upper,
         "{found:?} {sum}"
@@ -496,8 +499,8 @@ fn the_law_after_a_merge_is_a_bound() {
 /// keys inserted before.
 #[test]
 fn no_memory_for_a_layer_is_an_error() {
-    // The second layer would take 10^9 times the memory of a million keys: more than a process has
-    // addresses for.
+    // The second layer would take 10^9 times the memory of a million keys, which is more than the
+    // address space of a process.
     let mut filter = seeded(Growth::with_ratio(rate("10%"), 1_000_000, 1e9).expect("in range"), 1);
     let hashes: Vec<_> = (0..2_000_000u64).map(|key| filter.hash(&key)).collect();
     assert!(matches!(filter.try_insert_all_hashes(&hashes), Err(BuildError::Memory { .. })));

@@ -146,11 +146,11 @@ fn equality_is_not_about_order() {
         backwards.extend((0..400u64).rev());
         assert_ne!(forwards.changed(), backwards.changed(), "the counts tell the orders apart, or this shows nothing");
         assert_eq!(forwards, backwards);
-        // Twice the same keys are the same set, however they came.
+        // Filters with the same keys are equal, in whatever order the keys were inserted.
         let mut merged = forwards.clone();
         merged.union_with(&backwards).expect("alike");
         assert!(merged == forwards && merged.is_merged());
-        // What answers otherwise, or was made for something else, is not equal.
+        // Filters with different answers or different plans are not equal.
         let mut more = forwards.clone();
         assert!((400..10_000u64).any(|key| more.insert(&key)));
         assert!(more != forwards && empty != forwards);
@@ -239,7 +239,8 @@ fn blocked_filters_have_intersections() {
     assert!(one.is_merged() && one.contains_all(1_000..1_500u64).iter().all(|found| found));
     let (strangers, now) = (200_000, one.fpr());
     let hits = one.contains_all(10_000..10_000 + strangers as u64).count_ones() as u64;
-    // 200,000 strangers: a rate 10% off at 0.05 would be found with a probability above 0.999999.
+    // With 200,000 new keys, a difference of 10% from the rate 0.05 is detected with a probability
+    // above 0.999999.
     assert!(truebloom_math::binomial::two_sided(hits, strangers as u64, now.value) > 1e-6, "{hits} {now:?}");
     let of_one = one.contains_all(0..1_000u64).count_ones() as u64;
     assert!(truebloom_math::binomial::at_least(of_one, 1_000, rate_of_other) > 1e-6, "{of_one} {rate_of_other}");

@@ -149,7 +149,7 @@ fn members_stand_apart_and_are_held_to_their_pack() {
     assert!((0..350u64).all(|key| member.contains(&key)));
     assert_eq!(member.verify_bytes().expect("undamaged").fpr(), table.fpr());
     assert!(matches!(pack.view_member(&block[1..100]).map(drop), Err(FormatError::Truncated { .. })));
-    // Of another seed: no pack takes it for its own.
+    // This pack has another seed, so it does not accept the member's bytes.
     let other = Pack::of(&BloomFilter::new(400, 0.01).expect("small"));
     assert!(matches!(other.view_member(&block[1..]).map(drop), Err(FormatError::MemberChecksum { .. })));
     assert_eq!(Pack::of(&BloomFilter::new(400, 0.01).expect("small")).push(&table), Err(MergeError::Seed));
@@ -166,7 +166,8 @@ fn damaged_and_forged_packs_are_refused() {
     let mut pack = Pack::of(&empty);
     (0..3).for_each(|number| pack.push(&filled(&empty, number)).expect("of one plan"));
     let (bytes, length) = (pack.to_bytes().expect("small"), pack.member_bytes());
-    // What a member keeps is found at once, its bits by `verify_bytes`; the others stay.
+    // An error in the values that a member stores is detected at once, and an error in its bits by
+    // `verify_bytes`. The other members are not affected.
     for at in 0..length {
         let mut damaged = bytes.clone();
         damaged[256 + length + at] ^= 0x10;
@@ -185,7 +186,7 @@ fn damaged_and_forged_packs_are_refused() {
         assert_eq!(<Pack>::view(&bytes[..length]).map(drop), <Pack>::from_bytes(&bytes[..length]).map(drop));
         assert!(<Pack>::view(&bytes[..length]).is_err());
     }
-    // More members than there is room for, up to more than any number of bytes.
+    // The claimed number of members exceeds the available bytes, or any number of bytes.
     for members in [4, 1 << 40, u64::MAX] {
         let mut forged = bytes.clone();
         forged[128..136].copy_from_slice(&members.to_le_bytes());
@@ -203,7 +204,7 @@ fn forged_members_are_refused() {
     let mut pack = Pack::of(&empty);
     pack.push(&filled(&empty, 0)).expect("of one plan");
     let bytes = pack.to_bytes().expect("small");
-    // What the members of a pack are bound to: its header without members.
+    // Each member is bound to the header of its pack, without the fields that describe the members.
     let mut head = bytes[..256].to_vec();
     head[104..136].fill(0);
     let family = xxhash_rust::xxh3::xxh3_64(&head[..248]);

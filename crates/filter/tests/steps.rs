@@ -12,7 +12,7 @@ const FILE: &str = "TRUEBLOOM_STEPPED_FILE";
 const UPDATE: &str = "TRUEBLOOM_STEPPED_UPDATE";
 
 fn open(path: &Path) -> InPlace {
-    // SAFETY: nobody else writes to the file.
+    // SAFETY: no other program writes to the file.
     unsafe { InPlace::open(path) }.expect("nobody else has it")
 }
 
@@ -64,7 +64,7 @@ impl Ended {
     }
 
     /// Counts the different headers that the file has while the child works. All of them must be
-    /// whole.
+    /// complete.
     fn whole_headers(&mut self, path: &Path) -> usize {
         let (mut last, mut found) = (Vec::new(), 0);
         while let Some(thread) = self.stopped() {

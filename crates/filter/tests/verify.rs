@@ -39,7 +39,7 @@ fn sound_filters_are_never_accused() {
             assert!(distinct.holds() && distinct.fill().tested && !distinct.has_withheld_keys(), "{distinct:?}");
             assert!(distinct.limit().is_some_and(|limit| limit >= filter.fpr().value), "{distinct:?}");
             assert_eq!(distinct.expected_verdict(), ExpectedVerdict::Met);
-            // Repeats change the count of offers and nothing else.
+            // Repeats change only the number of offers.
             (0..3).for_each(|_| filter.extend(0..items));
             let repeated = verify(&filter);
             assert!(repeated.holds(), "{repeated:?}");
@@ -117,7 +117,8 @@ fn without_a_rate_nothing_is_asked() {
     let mut filter = BloomFilter::builder().bits(10_000).probes(5).hasher(PortableHasher::xxh3(Seed::from(1))).build().expect("a filter");
     filter.extend(0..100u64);
     assert_eq!(verify(&filter).expected_verdict(), ExpectedVerdict::NothingAsked);
-    // Far beyond full: no law to test, and no complaint.
+    // The filter is far more than full, so there is no law to test, and the verdict is that it
+    // holds.
     filter.extend(0..200_000u64);
     assert!(verify(&filter).holds(), "{:?}", verify(&filter));
 }
@@ -183,7 +184,7 @@ fn filters_filled_by_insert_if_absent_are_not_accused() {
             assert!(found.items().0 <= items && items <= found.items().1, "{found:?}");
         }
     }
-    // Blocked filters have a type, and a test, of their own.
+    // Blocked filters have a different type, and a separate test.
     for id in SchemeId::ALL.into_iter().filter(|id| id.block_bits().is_none()) {
         for seed in 0..5 {
             let scheme = AnyScheme::named(id, 3_000, 3).expect("in range");
@@ -397,7 +398,7 @@ fn forged_counts_of_tied_schemes_do_no_harm() {
 }
 
 fn examine(filter: &FilterOf<AnyScheme>) {
-    // An expected rate may be refused, and that is an error and no panic.
+    // Computing the expected rate can fail. This is an error, not a panic.
     let _ = Verification::of(filter).map(|found| found.holds());
     let mut measurement = Measurement::new(filter, 1);
     measurement.query(50);

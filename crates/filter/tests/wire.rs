@@ -42,7 +42,7 @@ fn compressed_sizes_are_near_the_entropy() {
         assert!((-0.001..0.003).contains(&above), "{fill}: {above}");
         assert_eq!(wire::expand(&sent).as_deref(), Ok(&bytes[..]));
     }
-    // The part of the text that small filters travel with.
+    // The overhead of a compressed file, which matters for small filters.
     let small = filled(8_192, 0.5).to_bytes().expect("small");
     assert!(wire::compress(&small).expect("a file").len() < 1_024 + 140);
 }
@@ -66,7 +66,7 @@ fn differences_are_near_the_entropy() {
         let above = news.len() as f64 / least - 1.0;
         let whole = wire::compress(&bytes).expect("a file").len();
         println!("| {}% | {} | {least:.0} | {:.2}% | {whole} |", 100.0 * share, news.len(), 100.0 * above);
-        // Beside the bits there are some 120 bytes.
+        // In addition to the bits, a difference takes about 120 bytes.
         assert!(-0.001 < above && (news.len() as f64) < 1.002 * least + 130.0, "{share}: {above}");
         assert_eq!(wire::apply(&before, &news).as_deref(), Ok(&bytes[..]));
     }
@@ -109,7 +109,7 @@ fn compressed_files_are_opened() {
             AnyFilter::from_bytes(&sent).map(|filter| filter.to_bytes()),
             AnyFilter::from_bytes(&bytes).map(|filter| filter.to_bytes())
         );
-        // From a stream, with something behind it.
+        // The file is read from a stream that continues after it.
         let mut stream = &[&sent[..], b"behind"].concat()[..];
         assert_eq!(AnyFilter::read_from(&mut stream).is_ok(), AnyFilter::from_bytes(&bytes).is_ok());
         assert!(AnyFilter::view(&sent[..]).is_err());
@@ -149,7 +149,8 @@ fn differences_of_what_grows_and_of_what_is_cleared() {
     assert_eq!(wire::difference(&states[0], &other), Err(FormatError::OtherFilter { field: "kinds" }));
     let smaller = seeded(999, 7).to_bytes().expect("small");
     assert_eq!(wire::difference(&other, &smaller), Err(FormatError::OtherFilter { field: "bits" }));
-    // Neither is taken for the other.
+    // A compressed file is not accepted as a difference, and a difference is not accepted as a
+    // compressed file.
     let news = wire::difference(&other, &other).expect("states of one filter");
     assert_eq!(wire::expand(&news), Err(FormatError::Coded { is_difference: true }));
     assert_eq!(BloomFilter::from_bytes(&news), Err(FormatError::Coded { is_difference: true }));
@@ -177,7 +178,8 @@ fn damaged_bytes_are_refused() {
                 assert!(wire::expand(&damaged).is_err() && wire::apply(&before, &damaged).is_err(), "{at}");
                 let sum = xxhash_rust::xxh3::xxh3_64(&damaged[26..]).to_le_bytes();
                 damaged[18..26].copy_from_slice(&sum);
-                // What is decoded of a forged code is held to the checksums of the file.
+                // A forged code can be decoded, but the decoded bytes must have the checksums of
+                // the file.
                 if let Ok(file) = wire::expand(&damaged) {
                     assert!(file == before || BloomFilter::from_bytes(&file).is_err(), "{at}");
                 }
@@ -196,8 +198,9 @@ fn sparse_differences_are_near_the_entropy() {
     filter.extend(0..20u64);
     let after = filter.to_bytes().expect("small");
     let news = wire::difference(&before, &after).expect("two states");
-    // The envelope 26, the base 8, the map of the header 32 and its bytes 18, length, count and
-    // state 16, a last word 4, the end 1.
+    // The compressed file consists of: 26 bytes for the envelope, 8 for the base, 32 for the map of
+    // the header and 18 for the header's bytes, 16 for length, count and state, 4 for the last
+    // word, and 1 for the end.
     let around = 26 + 8 + 32 + 18 + 16 + 4 + 1;
     let least = entropy(filter.bits(), filter.ones());
     assert!(filter.ones() == 60 && (news.len() as f64) < 1.01 * least + f64::from(around), "{} {least}", news.len());
@@ -219,7 +222,7 @@ fn differences_of_damaged_files_are_refused() {
     };
     assert!(matches!(wire::difference(&damaged(&old), &new), Err(FormatError::PayloadChecksum { .. })));
     assert!(matches!(wire::difference(&old, &damaged(&new)), Err(FormatError::PayloadChecksum { .. })));
-    // Being changed in place: flag 6.
+    // Flag 6 says that the file is being changed in place.
     let unfinished = |file: &[u8]| {
         let mut file = file.to_vec();
         file[16] |= 1 << 6;

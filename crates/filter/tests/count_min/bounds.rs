@@ -38,8 +38,8 @@ fn exceeded<R: RowHashes>(kind: Kind, key: u64, conservative: bool, delta: &Rate
         if conservative {
             sketch = sketch.with_conservative_update();
         }
-        // Integers go in as they are, so that the pairwise family is held to its own theorem; the
-        // order of a hash map is another in each run, and must not matter.
+        // Integer keys are hashed as they are, so the pairwise family is tested against its own
+        // theorem. The iteration order of a hash map differs in each run, and must not matter.
         let mut order: Vec<_> = counts.iter().collect();
         order.sort_unstable();
         order.into_iter().for_each(|(key, count)| sketch.add_hash(hash::<R>(&sketch, *key), *count));
@@ -61,7 +61,8 @@ fn hash<R: RowHashes>(sketch: &Sketch<R, u32>, key: u64) -> KeyHash {
 
 fn hold<R: RowHashes>(conservative: bool) {
     for kind in KINDS {
-        // A key of the stream, the heavy one, and one that is not in it.
+        // Three keys: an ordinary key of the stream, the heaviest key, and a key that is not in the
+        // stream.
         for key in [1, 0, 999_999] {
             for delta in ["0.01", "0.3"] {
                 let p: f64 = delta.parse().expect("a number");
@@ -132,7 +133,8 @@ fn the_law_of_a_missing_key_is_the_product_of_shares() {
         let above = (0..keys).filter(|key| sketch.estimate(&(1_000_000 + key)).value > bound).count() as u64;
         let p: f64 = delta.parse().expect("a number");
         assert!(above <= most(keys, p), "{delta}: {above}");
-        // The least such bound: one less is exceeded more often than delta, so often as to show.
+        // The bound is the smallest one: a bound that is lower by one is exceeded more often than
+        // delta, often enough to be detected.
         let above = (0..keys).filter(|key| sketch.estimate(&(1_000_000 + key)).value >= bound).count() as f64;
         assert!(above > keys as f64 * p - 5.0 * (keys as f64 * p).sqrt(), "{delta}: {above}");
     }

@@ -168,7 +168,7 @@ fn forged_fields_are_refused() {
 fn forged_lists_are_refused() {
     let list = list();
     let bytes = list.to_bytes().expect("small");
-    // 4 rows of 101 counters of 4 bytes.
+    // The sketch has 4 rows of 101 counters of 4 bytes.
     let start = 256 + 4 * 101 * 4;
     let forge = |change: &dyn Fn(&mut Vec<u8>)| {
         let mut forged = bytes.clone();

@@ -72,12 +72,13 @@ fn the_words_of_a_text() {
     words().for_each(|word| found.add(word, 1));
     let mut ranked: Vec<(&str, u64)> = exact.into_iter().collect();
     ranked.sort_unstable_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
-    // At this size the sketch errs for none of the first: the whole list is right.
+    // At this size, the sketch has no errors for the most frequent keys, so the whole list is
+    // right.
     let top: Vec<(String, u64)> =
         found.top(20).into_iter().map(|hitter| (String::from_utf8(hitter.key).expect("words"), hitter.at_most)).collect();
     let expected: Vec<(String, u64)> = ranked[..20].iter().map(|(word, count)| ((*word).to_owned(), *count)).collect();
     assert_eq!(top, expected);
-    // Every word with a two-hundredth of the text.
+    // Every word whose count is at least 1/200 of the total.
     let threshold = found.sketch().total() / 200;
     let often = found.above(threshold).expect("complete");
     let truth = ranked.iter().filter(|(_, count)| *count >= threshold).count();
@@ -96,7 +97,7 @@ fn a_share_sizes_both() {
     let mut used: CountMin = CountMin::new(rate("0.1"), rate("0.1")).expect("small");
     used.add("key", 1);
     assert!(HeavyHitters::new(used.clone(), 0).is_err());
-    // A list that comes late knows that it does.
+    // A list that was added later knows that it may have missed keys.
     let mut late = HeavyHitters::new(used, 10).expect("a list");
     late.add("key", 1);
     let key = late.bounds("key");
@@ -141,7 +142,8 @@ fn full_counters_leave_the_lists_own_counts() {
     assert_eq!(HeavyHitters::from_bytes(&list.to_bytes().expect("small")).as_ref(), Ok(&list));
     list.halve();
     assert_eq!(list.top(1)[0].at_least, 1 << 39);
-    // Keys that are dropped with full counters are still bounded by what the list knew of them.
+    // If a key is dropped while its counters are saturated, its count is still bounded by the
+    // list's own count.
     (0..20u64).for_each(|key| list.add(&key, 1 << 41));
     assert!((1 << 41..u64::MAX).contains(&list.missed_at_most()), "{}", list.missed_at_most());
     assert!(list.top(100).iter().all(|hitter| hitter.at_least <= 1 << 41 && hitter.at_most >= 1 << 39));

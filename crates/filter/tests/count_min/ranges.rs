@@ -30,7 +30,7 @@ fn ranges_are_never_too_low_and_rarely_too_high() {
             assert!(found.value >= truth && !found.saturated, "{range:?} {truth} {found:?}");
             missed += u64::from(found.value - truth > bound);
         }
-        // Three expected at most; above 15 with a probability below 1e-6.
+        // At most three are expected. More than 15 have a probability below 1e-6.
         assert!(missed <= 15, "{bits}: {missed}");
         if bits <= 10 {
             assert_eq!(bound, 0, "counted exactly");

@@ -10,11 +10,11 @@ pub(crate) enum Kind {
     Uniform,
     /// The key of rank r occurs in proportion to 1/r.
     Zipf,
-    /// One key holds half of the stream, and the others come once: the worst case of Markov's
-    /// inequality for a row.
+    /// One key makes up half of the stream, and each other key occurs once. This is the worst case
+    /// of Markov's inequality for a row.
     OneHeavy,
-    /// A few keys of equal and large counts, so that one collision is a large error: the worst case
-    /// of the two-hash sketch.
+    /// A few keys with equal and large counts, so one collision gives a large error. This is the
+    /// worst case of the two-hash sketch.
     FewEqual,
 }
 
@@ -27,7 +27,7 @@ pub(crate) fn counts(kind: Kind, length: u64, seed: u64) -> HashMap<u64, u64> {
     for i in 0..length {
         let key = match kind {
             Kind::Uniform => random.next() % 1_000,
-            // exp of a uniform exponent has density 1/r.
+            // The exponential of a uniform variable has the density 1/r.
             Kind::Zipf => ((random.next() as f64 / 2f64.powi(64)) * 10_000f64.ln()).exp() as u64,
             Kind::OneHeavy => {
                 if i % 2 == 0 {

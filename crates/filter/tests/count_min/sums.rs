@@ -152,7 +152,7 @@ fn inner_products_are_never_too_low_and_rarely_too_high() {
             assert!(product.value >= truth && !product.saturated);
             missed += u32::from((product.value - truth) as f64 > product.error_bound);
         }
-        // One expected at most; more than 9 with a probability below 1e-6.
+        // At most one is expected. More than 9 have a probability below 1e-6.
         assert!(missed <= 9, "{missed}");
     }
     hold::<FullRows>();

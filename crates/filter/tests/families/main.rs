@@ -1,13 +1,12 @@
 //! Tests structured keys: for all families of keys, the false-positive rate is the one that the law
 //! predicts.
 //!
-//! The law is proven for keys whose hashes are random. The law is proven for keys whose hashes are
-//! random. These tests show that the positions are close enough to random, even for keys that are
-//! far from random. For each of 64 families ([`keys`]) and under many seeds, some keys are inserted
-//! and others are queried: keys before, after and between the inserted ones. Exact tests
-//! ([`evidence`]) compare the hits with the exact law for each family in each case, for all
-//! families in each case, and for each family in all cases. Set bits are tested, too. Batches and
-//! single keys must agree.
+//! The law is proven for keys whose hashes are random. These tests show that the positions are
+//! close enough to random, even for keys that are far from random. For each of 64 families
+//! ([`keys`]) and under many seeds, some keys are inserted and others are queried: keys before,
+//! after and between the inserted ones. Exact tests ([`evidence`]) compare the hits with the exact
+//! law for each family in each case, for all families in each case, and for each family in all
+//! cases. Set bits are also tested. Batches and single keys must agree.
 //!
 //! For a correct hasher and scheme, the probability that any test of a group fails is at most 1e-6
 //! over the seeds. The seeds are fixed, so a test that passes once always passes. The tables show

@@ -109,7 +109,7 @@ fn positions(hash: KeyHash, lines: u64, probes: u32) -> (u64, BTreeSet<u64>) {
         (x, y) = (x.wrapping_add(y), y.wrapping_add(i));
         word
     };
-    // No word is skipped: with this few lines the chance is below 2^-50.
+    // No word is skipped. With this few lines, the probability of a skipped word is below 2^-50.
     let line = (u128::from(next()) * u128::from(lines)) >> 64;
     let words: Vec<u64> = (0..probes.div_ceil(7)).map(|_| next()).collect();
     (line as u64, (0..probes).map(|probe| words[(probe / 7) as usize] >> (9 * (probe % 7)) & 511).collect())
@@ -143,11 +143,12 @@ fn differ(lines: u64, probes: u32, limit: f64, fault: Fault) -> Option<u64> {
 
 #[test]
 fn the_filter_does_what_it_says_key_by_key() {
-    // Of one probe each weight is met exactly.
+    // With one probe, every possible weight occurs, including the limit itself.
     for (lines, probes, limit) in [(1, 1, 0.5), (1, 6, 0.02), (3, 5, 0.1), (7, 8, 0.001), (10, 14, 1e-5), (5, 32, 1e-9)] {
         assert_eq!(differ(lines, probes, limit, Fault::None), None, "{lines} {probes}");
         for fault in [Fault::Late, Fault::Stale, Fault::MeanFill] {
-            // Of one line the mean is itself.
+            // With one line, the power of the mean fill equals the mean of the powers, so this
+            // fault has no effect.
             let noticed = differ(lines, probes, limit, fault).is_some();
             assert!(noticed || (lines == 1 && fault == Fault::MeanFill), "{fault:?} of {lines} {probes} is not noticed");
         }
@@ -220,7 +221,8 @@ fn the_sum_of_the_odds_has_the_mean_of_the_wrong_drops_and_the_bound_holds() {
     let (mean, apart, failed) = over_seeds::<Blocked>(512 * 3, 3, Policy::one_phase(0.15), 1_500, &stream);
     println!("{mean:.2} wrong drops, {apart:.1}, bound failed for {failed:.4}");
     assert!(mean > 10.0 && apart.abs() < 5.0, "{mean} {apart}");
-    // Of 100 filters at most 10% may; 26 or more would with a probability below 5e-6.
+    // At most 10% of the 100 filters may exceed the bound. 26 or more have a probability below
+    // 5e-6.
     assert!(failed <= 0.25, "{failed}");
 }
 
@@ -275,8 +277,8 @@ fn renewed_seeds_share_nothing() {
     assert!(first == second && first.len() > 50);
     let (first, second) = dropped(Policy::one_phase(0.5));
     let common = first.iter().filter(|key| second.contains(key)).count();
-    // Of some 180 drops at a rate of at most 28%, 10% on average; the chance of 60 common ones is
-    // below 1e-9.
+    // Of about 180 drops at a rate of at most 28%, 10% are common to both cycles on average. The
+    // probability of 60 common drops is below 1e-9.
     assert!(first.len() > 50 && second.len() > 50 && common < 60, "{} {} {common}", first.len(), second.len());
 }
 

@@ -77,11 +77,12 @@ fn contradictions_are_refused_by_name() {
     assert_eq!(field(&number(160, 1)), "set bits");
     assert_eq!(field(&number(168, 1)), "refreshed items");
     assert_eq!(field(&number(184, u64::MAX)), "start of the phase");
-    // A limit that is none.
+    // Limits that are invalid.
     for limit in [0.0, 1.0, -0.01, f64::NAN, f64::INFINITY, 1e-16] {
         assert!(matches!(decode(&number(120, limit.to_bits())), Err(FormatError::Parameters { .. })), "{limit}");
     }
-    // A rate above the limit: half of the bits of one line, as many in all as there may be.
+    // A rate above the limit: half of the bits of one line are set. The total number of set bits is
+    // allowed.
     let mut uneven = sample();
     let ones: u32 = uneven[256..].iter().map(|byte| byte.count_ones()).sum();
     uneven[256..].fill(0);
@@ -89,7 +90,7 @@ fn contradictions_are_refused_by_name() {
     seal_all(&mut uneven);
     let error = decode(&uneven).expect_err("too uneven");
     assert!(matches!(error, FormatError::Parameters { .. }) && error.to_string().contains("above the limit of 1e-2"), "{error}");
-    // Two phases, or a retained trigger.
+    // Two phases, or a retained trigger, are not supported.
     for flags in [2, 8, 10, 1] {
         let refused = decode(&patched(16, &[flags | 16]));
         assert!(matches!(refused, Err(FormatError::Parameters { .. } | FormatError::Unknown { field: "flags", .. })), "{refused:?}");
@@ -98,7 +99,8 @@ fn contradictions_are_refused_by_name() {
         assert!(matches!(decode(&patched(offset, &[1])), Err(FormatError::Reserved { .. })), "{offset}");
     }
     assert!(matches!(decode(&patched(12, &[1, 0])), Err(FormatError::Unknown { field: "scheme", found: 1 })));
-    // Huge and consistent, but not there: refused before memory is taken.
+    // The header claims a huge filter and is consistent, but the bytes are missing. It is refused
+    // before memory is allocated.
     let mut huge = number(24, 1 << 61);
     huge[104..112].copy_from_slice(&(1u64 << 58).to_le_bytes());
     seal(&mut huge);
@@ -117,7 +119,7 @@ fn other_layouts_say_what_opens_them() {
     let standard: RecyclingFilter = filter(100, 3, Policy::one_phase(40), 1);
     let error = decode(&standard.to_bytes().expect("small")).expect_err("another layout");
     assert_eq!(error, FormatError::Kind { found: FileKind::RecyclingOnePhase });
-    // The same header with the other's kind is neither.
+    // If only the kind in the header is exchanged, the file is not valid as either kind.
     assert!(matches!(
         RecyclingFilter::<PortableHasher>::from_bytes(&patched(10, &[3, 0])),
         Err(FormatError::Unknown { field: "scheme", found: 12 })

@@ -18,7 +18,7 @@ proptest! {
     fn what_is_remembered_is_known(keys in prop::collection::vec(0..60u16, 1..300), choice in 0..12usize, insertions in prop::option::of(2..9u64), seed: u128) {
         let policy = Policy { insertions, ..policies(15)[choice] };
         let mut filter = filter::<Classic>(30, 3, policy, seed);
-        // The items of this cycle and of those before.
+        // The items of this cycle, and those of earlier cycles.
         let mut cycles: Vec<Vec<u16>> = vec![Vec::new()];
         for key in keys {
             prop_assert!(filter.fpr() <= filter.worst_fpr());
@@ -44,16 +44,16 @@ proptest! {
 #[test]
 fn one_phase_forgets_by_age() {
     let mut filter = filter::<Standard>(1_000, 3, Policy { age: Some(seconds(10)), ..Policy::one_phase(500) }, 1);
-    // The first phase begins with the first time given, whatever it is.
+    // The first phase begins at the first given time, whatever this time is.
     assert_eq!(filter.check_and_insert_at("a", seconds(1_000_005)), Seen::New);
     assert_eq!(filter.check_and_insert_at("a", seconds(1_000_014)), Seen::Active);
     assert_eq!(filter.check_and_insert_at("a", seconds(1_000_015)), Seen::New);
-    // Phases go on in step, also after a pause.
+    // The phases keep their length, even after a pause.
     assert_eq!(filter.check_and_insert_at("a", seconds(1_000_058)), Seen::New);
     assert_eq!(filter.check_and_insert_at("a", seconds(1_000_064)), Seen::Active);
     assert_eq!(filter.check_and_insert_at("a", seconds(1_000_065)), Seen::New);
     assert_eq!((filter.stats().by_fill, filter.now()), (0, seconds(1_000_065)));
-    // A clock that is set back stands still.
+    // If the clock is set back, the time does not change.
     assert_eq!(filter.check_and_insert_at("a", seconds(3)), Seen::Active);
     assert_eq!(filter.now(), seconds(1_000_065));
 }
@@ -74,7 +74,7 @@ fn a_clock_that_was_ahead_is_set_back() {
     assert_eq!(filter.clone().check_and_insert_at("a", seconds(2_005)), Seen::Active);
     assert_eq!(filter.clone().check_and_insert_at("a", seconds(2_006)), Seen::Frozen);
     assert_eq!(filter.clone().check_and_insert_at("a", seconds(2_016)), Seen::New);
-    // Younger than the phase.
+    // The new time is shorter than the age of the phase.
     filter.set_back(seconds(1));
     assert_eq!((filter.now(), filter.check_and_insert_at("a", seconds(9))), (seconds(1), Seen::Active));
 }
@@ -141,8 +141,8 @@ fn renewed_seeds_share_nothing() {
     assert!(first == second && first.len() > 50);
     let (first, second) = dropped(Policy::one_phase(3_000));
     let common = first.iter().filter(|key| second.contains(key)).count();
-    // Of some 130 drops at a rate of at most 28%, 9% on average; the chance of 40 common ones is
-    // below 1e-9.
+    // Of about 130 drops at a rate of at most 28%, 9% are common to both phases on average. The
+    // probability of 40 common drops is below 1e-9.
     assert!(first.len() > 50 && second.len() > 50 && common < 40, "{} {} {common}", first.len(), second.len());
 }
 
@@ -176,7 +176,7 @@ fn a_rate_becomes_a_sigma() {
     let one = <Standard as Scheme>::new(1_000, 1).expect("in range");
     assert_eq!(sigma_at_rate(&one, &rate("0.2501")).ok(), Some(250));
     let classic = <Classic as Scheme>::new(10, 2).expect("in range");
-    // 4 of 10: 6/45 = 0.133...
+    // 4 of 10 bits: the rate is 6/45 = 0.133...
     assert_eq!(sigma_at_rate(&classic, &rate("0.14")).ok(), Some(4));
     assert_eq!(sigma_at_rate(&classic, &rate("0.13")).ok(), Some(3));
     assert_eq!(sigma_at_rate(&classic, &rate("1e-9")).ok(), Some(1));

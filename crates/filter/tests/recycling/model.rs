@@ -71,7 +71,8 @@ pub fn batches(subject: &mut impl Subject, cycles: u64) -> Vec<(f64, f64)> {
         }
     };
     let mut offer = |key| (subject.drops(key), subject.cycles());
-    // The first two cycles find nothing frozen, and nothing retained.
+    // The first two cycles are left out: nothing is frozen before the first cycle, and nothing is
+    // retained.
     until(&mut offer, 2);
     (1..=BATCHES).map(|batch| until(&mut offer, 2 + batch * cycles)).collect()
 }
@@ -103,7 +104,7 @@ fn accept<S: FillScheme>(bits: u64, probes: u32, policy: Policy, cycles: u64) {
 fn every_variant_has_the_rate_and_the_cycles_of_its_model() {
     for (bits, probes, sigma, cycles) in [(12, 2, 6, 40), (50, 3, 30, 25), (200, 5, 90, 15)] {
         for policy in policies(sigma) {
-            // No law is known of two phases that retain.
+            // No law is known for two phases with a retained item.
             if !(policy.retaining && policy.phases != Phases::One) {
                 accept::<Standard>(bits, probes, policy, cycles);
                 accept::<Classic>(bits, probes, policy, cycles);

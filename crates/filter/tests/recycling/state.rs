@@ -85,7 +85,7 @@ fn an_overfilled_phase_is_read_if_the_header_says_so() {
         seal_all(&mut bytes);
         bytes
     };
-    // A frozen phase of 40 and a trigger's 3 bits, and 9 more.
+    // The frozen phase has 40 set bits and the trigger's 3 bits, and 9 more.
     let read = decode(&shared(9)).expect("as the header says");
     assert_eq!((read.frozen_ones(), read.wrong_drops(0.9)), (52, Ok(None)));
     assert!(read.fpr() <= read.worst_fpr() && read.worst_fpr() > decode(&sample()).expect("whole").worst_fpr());
@@ -165,7 +165,7 @@ fn contradictions_are_refused_by_name() {
     assert_eq!(field(&number(192, f64::NAN.to_bits())), "sum of odds");
     assert_eq!(field(&number(200, (-1.0f64).to_bits())), "sum of odds of the cycle");
     assert_eq!(field(&number(104, 16)), "payload length");
-    // Too many bits for sigma, in either phase.
+    // Too many set bits for sigma, in either phase.
     let full = |start: usize| {
         let mut bytes = sample();
         bytes[start..start + 12].fill(0xff);
@@ -183,12 +183,13 @@ fn contradictions_are_refused_by_name() {
     for offset in [64, 91, 92, 208, 247] {
         assert!(matches!(decode(&patched(offset, &[1])), Err(FormatError::Reserved { .. })), "{offset}");
     }
-    // A trigger that is taken out, of one phase.
+    // A policy with one phase that removes the trigger is invalid.
     let mut one = patched(10, &[3, 0]);
     one[16] |= 8;
     seal(&mut one);
     assert!(matches!(decode(&one), Err(FormatError::Unknown { field: "flags", .. })));
-    // Huge and consistent, but not there: refused before memory is taken.
+    // The header claims a huge filter and is consistent, but the bytes are missing. It is refused
+    // before memory is allocated.
     let mut huge = number(24, 1 << 61);
     huge[104..112].copy_from_slice(&(1u64 << 59).to_le_bytes());
     seal(&mut huge);

@@ -38,7 +38,8 @@ fn run<S: Layout>(bits: u64, probes: u32, policy: Policy<S::Limit>, seed: u128, 
                 active.insert(*key);
             }
         }
-        // The bound is never below the sum, so that only then it can be exceeded.
+        // The bound is never below the estimate, so it can be exceeded only if the number of drops
+        // is above the estimate.
         if bounded && drops > filter.compensator() {
             let said = filter.wrong_drops(0.9).expect("in range");
             exceeded |= said.is_some_and(|said| drops > said.at_most as f64);
@@ -84,7 +85,8 @@ fn the_sum_of_the_odds_has_the_mean_of_the_wrong_drops_and_the_bound_holds() {
         ] {
             println!("{name} {policy:?}: {mean:.2} wrong drops, {apart:.1}, bound failed for {failed:.4}");
             assert!(mean > 10.0 && apart.abs() < 5.0, "{name} {policy:?}: {mean} {apart}");
-            // Of 100 filters at most 10% may; 26 or more would with a probability below 5e-6.
+            // At most 10% of the 100 filters may exceed the bound. 26 or more have a probability
+            // below 5e-6.
             assert!(failed <= 0.25, "{name} {policy:?}: {failed}");
         }
     }

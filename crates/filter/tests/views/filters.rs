@@ -58,7 +58,7 @@ fn a_view_says_what_was_planned() {
     assert_eq!(view.to_empty(), Ok(cleared));
     let counted = view.clone().verify_bytes().expect("undamaged");
     assert_eq!(Verification::of(&counted), Verification::of(&filter));
-    // Other holders of bytes.
+    // Other types that contain bytes.
     let shared: std::sync::Arc<[u8]> = bytes.clone().into();
     assert!(BloomFilter::view(shared).expect("whole").contains(&7));
     assert!(BloomFilter::view(bytes).expect("whole").contains(&7));
@@ -93,7 +93,8 @@ fn damage_is_found_by_verify_bytes() {
             let error = AnyFilter::view(&damaged[..]).expect("its header is whole").verify_bytes().map(drop);
             assert!(matches!(error, Err(FormatError::PayloadChecksum { .. })), "{error:?}");
         }
-        // Forged: bits beyond the last, and fewer than the offers that set one.
+        // The bits are forged: bits beyond the last bit are set, or fewer bits than the number of
+        // offers that set a bit.
         let mut empty = bytes.clone();
         empty[256..].fill(0);
         seal_all(&mut empty);

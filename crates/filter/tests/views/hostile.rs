@@ -28,7 +28,7 @@ fn headers_are_checked_as_for_filters() {
             let damaged = AnyFilter::view(&changed).map(drop);
             assert!(damaged.is_err());
             assert_eq!(damaged, AnyFilter::from_bytes(&changed).map(drop));
-            // Forged: with the header's checksum made right.
+            // A forged header with a corrected checksum.
             seal(&mut changed);
             let (viewed, read) = (AnyFilter::view(&changed).map(drop), AnyFilter::from_bytes(&changed).map(drop));
             match AnyFilter::view(&changed) {

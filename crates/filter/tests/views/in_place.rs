@@ -19,7 +19,7 @@ fn empty<S: Scheme>() -> FilterOf<S> {
 }
 
 fn open<S: Scheme>(path: &Path) -> Result<InPlace<S>, FileError> {
-    // SAFETY: nobody else writes to the file.
+    // SAFETY: no other program writes to the file.
     unsafe { InPlace::open(path) }
 }
 
@@ -57,7 +57,7 @@ fn check_updates<S: Scheme>() {
         assert!(is_unfinished(FilterOf::<S>::open(&path)), "marked while it is open");
         filter.sync().expect("synced");
         assert_eq!((filter.ones(), filter.fpr()), (expected.ones(), expected.fpr()));
-        // Closed, or dropped.
+        // The filter is closed explicitly, or dropped.
         if round == 1 {
             drop(filter)
         } else {
@@ -113,7 +113,7 @@ fn a_process_that_is_killed_loses_no_key() {
         let acknowledged = (random.next() % 400) as usize;
         let said: Vec<u64> = lines.by_ref().filter_map(|line| line.strip_prefix("key ")?.parse().ok()).take(acknowledged + 1).collect();
         child.kill().expect("killed");
-        // What was said before it died.
+        // The numbers that the process printed before it ended.
         let rest = lines.filter_map(|line| line.strip_prefix("key ")?.parse().ok());
         let last = rest.last().or(said.last().copied()).expect("it began");
         child.wait().expect("dead");
@@ -167,7 +167,7 @@ fn what_is_recovered_is_at_least_what_the_bits_show() {
     let mut filter = open::<Standard>(&path).expect("whole");
     filter.insert_all(0..5_000);
     let (ones, probes) = (filter.ones(), u64::from(filter.probes()));
-    // As if the process had died: nothing is written, and the lock goes.
+    // As if the process had been killed: nothing is written, and the lock is released.
     let copy = folder.path().join("copy.tbl");
     std::fs::copy(&path, &copy).expect("room");
     let recovered = recover::<Standard>(&copy).expect("its header is whole");

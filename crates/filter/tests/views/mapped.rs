@@ -16,7 +16,7 @@ fn a_mapped_filter_answers_and_verifies() {
     let mut filter = BlockedBloomFilter::new(10_000, 0.01).expect("small");
     filter.extend(0..10_000);
     filter.save(&path).expect("saved");
-    // SAFETY: nobody else writes to the file.
+    // SAFETY: no other program writes to the file.
     let view = unsafe { AnyFilter::map(&path) }.expect("mapped");
     assert_eq!(view.contains_all(0..20_000), filter.contains_all(0..20_000));
     assert_eq!(view.verify_bytes().expect("undamaged").fpr(), filter.fpr());
@@ -37,7 +37,7 @@ fn a_file_that_is_replaced_stays_for_its_map() {
     let mut filter = BloomFilter::new(1_000, 0.01).expect("small");
     filter.insert("old");
     filter.save(&path).expect("saved");
-    // SAFETY: nobody writes to the file; `save` makes a new one.
+    // SAFETY: no program writes to the file, because `save` makes a new file.
     let view = unsafe { BloomFilter::map(&path) }.expect("mapped");
     filter.clear();
     filter.save(&path).expect("saved");
@@ -52,14 +52,14 @@ fn what_is_no_filter_is_refused() {
     let path = folder.path().join("short.tbl");
     for bytes in [&b""[..], b"\x89TBL", b"something else"] {
         std::fs::write(&path, bytes).expect("written");
-        // SAFETY: nobody writes to the file while it is mapped.
+        // SAFETY: no program writes to the file while it is mapped.
         let error = unsafe { AnyFilter::map(&path) }.map(drop).expect_err("no filter");
         assert!(matches!(error, FileError::Format { .. }), "{error}");
     }
-    // SAFETY: there is nothing to map.
+    // SAFETY: there is no file, so nothing is mapped.
     let missing = unsafe { AnyFilter::map(folder.path().join("missing")) }.map(drop);
     assert!(matches!(missing, Err(FileError::Read { .. })));
-    // SAFETY: a folder has no bytes.
+    // SAFETY: a folder cannot be mapped.
     assert!(matches!(unsafe { AnyFilter::map(folder.path()) }.map(drop), Err(FileError::Read { .. })));
 }
 
@@ -72,7 +72,7 @@ fn a_file_that_is_truncated_ends_the_process() {
     const FILE: &str = "TRUEBLOOM_TRUNCATED";
     const SIGBUS: i32 = 7;
     if let Some(path) = std::env::var_os(FILE) {
-        // SAFETY: the promise is broken on purpose, to see what happens.
+        // SAFETY: this test violates the requirement on purpose, to see the effect.
         let view = AnyFilter::view(unsafe { Mapped::open(&path) }.expect("mapped")).expect("whole");
         std::fs::OpenOptions::new().write(true).open(&path).and_then(|file| file.set_len(0)).expect("truncated");
         let found = view.contains_all(0..1_000).count_ones();

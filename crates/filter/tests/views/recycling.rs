@@ -1,4 +1,4 @@
-//! Kinds 3, 4 and 8.
+//! Tests views of recycling filters, which are the kinds 3, 4 and 8 of files.
 
 use crate::everywhere;
 use truebloom::recycling::{Blocked, Layout, Phases, Policy, RecyclingFilter, Seeds, Trigger};

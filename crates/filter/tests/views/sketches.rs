@@ -1,4 +1,4 @@
-//! Kinds 6 and 7.
+//! Tests views of sketches, which are the kinds 6 and 7 of files.
 
 use crate::everywhere;
 use std::fmt::Debug;
@@ -56,7 +56,7 @@ fn the_sketch_of_a_list_can_be_viewed() {
     let view = HeavyHitters::<u64>::view(&bytes).expect("whole");
     assert!((0..900u64).all(|key| view.estimate(&key) == list.sketch().estimate(&key)));
     assert!(view.verify_bytes().is_ok());
-    // The list is covered by the checksum.
+    // The checksum also covers the list.
     let mut damaged = bytes.clone();
     *damaged.last_mut().expect("a list") ^= 1;
     let view = HeavyHitters::<u64>::view(&damaged).expect("its header is whole");
