@@ -1,4 +1,4 @@
-"""Bloom filters that keep the false-positive rate you ask for.
+"""Bloom filters that meet the false-positive rate you ask for.
 
 >>> import truebloom
 >>> seen = truebloom.BloomFilter(1_000_000, 0.001)

@@ -1,6 +1,6 @@
 """Exact rates, the sizes that they require, and related numbers.
 
-Each function sends a query to `truebloom eval`; the fields of the query are the arguments, given by name. Sizes computed here keep the requested rate on average over seeds, whereas `plan` and
+Each function sends a query to `truebloom eval`; the fields of the query are the arguments, given by name. Sizes computed here meet the requested rate on average over seeds, whereas `plan` and
 `BloomFilter` also guarantee the rate of a single filter. Rates are returned as `Rate`: a value, its lower and upper bound, and a word that says how reliable the bounds are.
 
 >>> fpr(bits=9585, items=1000, probes=7).value
@@ -338,8 +338,8 @@ def certificate(
 ) -> dict[str, Any]:
     """A certificate of a plan. With the certificate, the plan can be checked without this library; docs/CERTIFICATE.md explains how, and names a checker in plain Python.
 
-    Without `bits`, the certificate is for the smallest filter that keeps the rate. Without `confidence`, the filter keeps the rate on average over seeds; with `confidence`, a single
-    filter keeps the rate with this probability.
+    Without `bits`, the certificate is for the smallest filter that meets the rate. Without `confidence`, the filter meets the rate on average over seeds; with `confidence`, a single
+    filter meets the rate with this probability.
 
     >>> certificate(items=1000, fpr=0.01)["claim"]["bits"]
     9595

@@ -246,7 +246,7 @@ async function schemes(tab, version, place) {
   const table = {
     title: 'Other ways to choose the bits of an item',
     note: 'If you must match another library; the plan above takes independent bits. Compared: the memory relative to that plan, for the same promise. Lowest rate: what equal hashes and dependent bits leave at this size, however many bits an item sets.',
-    heads: ['Way', 'Size', 'Compared', 'Lowest rate', 'What keeps the rate'],
+    heads: ['Way', 'Size', 'Compared', 'Lowest rate', 'What meets the rate'],
     numbers: [false, false, true, true, false],
     rows: [],
   };

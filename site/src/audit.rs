@@ -169,7 +169,7 @@ pub(crate) fn answer(question: &mut Question<'_>) -> Json {
                 "Its positions depend on each other, so the set bits do not determine a filter\u{2019}s rate.".to_owned(),
             ),
         };
-        cards.push(card("Filters that keep the rate", value, text, ""));
+        cards.push(card("Filters that meet the rate", value, text, ""));
     }
     // Smaller numbers of queries are not suggested, because the page simulates these by itself.
     let more = asked.rate.and_then(|rate| found.more_queries(rate)).filter(|_| wanted(&found).is_none());

@@ -238,7 +238,7 @@ fn guaranteed(plan: &Plan) -> Json {
     };
     let upper = guarantee.fpr.upper;
     let text = format!(
-        "{}A filter\u{2019}s rate depends on its random seed. Proven: {}% of all seeds keep this rate.",
+        "{}A filter\u{2019}s rate depends on its random seed. Proven: {}% of all seeds meet this rate.",
         said_as_one_in(upper),
         certainty(guarantee.confidence, 13)
     );
@@ -278,7 +278,7 @@ fn usual(plan: &Plan, textbook: &truebloom_math::Textbook) -> Json {
     let what = if textbook.meets.is_some() { "the rate that you ask for" } else { "what it promises" };
     let is_kept = textbook.meets.unwrap_or(excess <= 1e-9);
     let (short, verdict) = match excess {
-        _ if is_kept => ("keeps the rate".to_owned(), format!("which keeps {what}, on average")),
+        _ if is_kept => ("meets the rate".to_owned(), format!("which keeps {what}, on average")),
         ..1e-9 => ("just misses it".to_owned(), format!("which just misses {what}")),
         1.0.. => (format!("{by} too high"), format!("{by} {what}")),
         _ => (format!("{by} too high"), format!("{by} above {what}")),
@@ -386,7 +386,7 @@ mod tests {
         let (close, far) = (textbook("n=10M\np=0.1%").expect("a card"), textbook("n=100\np=1e-6").expect("a card"));
         assert!(close.contains("0.0025% too high") && close.contains("\"tone\":\"\"") && close.contains("too little to notice"), "{close}");
         assert!(far.contains("\"tone\":\"bad\"") && !far.contains("too little"), "{far}");
-        assert!(textbook("n=1M\np=0.1%\nm=4MiB").expect("a card").contains("keeps the rate"));
+        assert!(textbook("n=1M\np=0.1%\nm=4MiB").expect("a card").contains("meets the rate"));
     }
 
     /// How three fields are read, and the reason if a part of the answer is missing.

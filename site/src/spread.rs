@@ -30,7 +30,7 @@ pub(crate) fn answer(question: &mut Question<'_>) -> Json {
     object! { "tables": vec![Json::from(table)], "chart": chart, "facts": facts }
 }
 
-/// The chart of the proven shares of filters that keep a rate. Rates are in percent if they are
+/// The chart of the proven shares of filters that meet a rate. Rates are in percent if they are
 /// large enough.
 fn bounds(plan: &Plan) -> Result<Chart, Error> {
     let (scale, unit) = if plan.fpr.value >= crate::words::LEAST_PERCENT { (100.0, ", %") } else { (1.0, "") };

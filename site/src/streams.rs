@@ -228,7 +228,7 @@ fn described(asked: &Asked, designs: &Designs) -> Result<Json, Error> {
         ));
     }
     let Some(main) = chosen(asked, designs) else {
-        return Ok(object! { "problem": "No filter of this size, or of up to 2^62 bits, keeps this rate." });
+        return Ok(object! { "problem": "No filter of this size, or of up to 2^62 bits, meets this rate." });
     };
     let (memory, cycle) = (bytes(main.design.total_bits().div_ceil(8)), main.run.items_per_cycle.value.round() as u64);
     let two = main.design.mode().filters() == 2;
@@ -412,7 +412,7 @@ pub(crate) fn blocked(question: &mut Question<'_>) -> Json {
         _ => cycle.map_or(Ok(None), |items| blocked_min_bits(items, &asked.rate)),
     };
     let (Ok(Some(sized)), Some(one)) = (sized, designs.one.as_ref()) else {
-        return object! { "hint": "No filter in cache lines keeps this rate." };
+        return object! { "hint": "No filter in cache lines meets this rate." };
     };
     let mut table = Table::new(
         "Faster: one filter with all bits of an item in one cache line",

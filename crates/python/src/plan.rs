@@ -6,7 +6,7 @@ use crate::results::{plural, rate, result};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// The size of a filter that is proven to keep its rate. `plan` returns a plan, and
+/// The size of a filter that is proven to meet its rate. `plan` returns a plan, and
 /// `BloomFilter.from_plan` makes a filter from it.
 #[pyclass(frozen, module = "truebloom")]
 pub(crate) struct Plan {
@@ -17,7 +17,7 @@ pub(crate) struct Plan {
 
 /// Plans a filter from two of `items`, `fpr` and `bits`; the third is computed.
 ///
-/// Without `bits`, the result is the smallest filter that keeps the rate. Without `items`, it has
+/// Without `bits`, the result is the smallest filter that meets the rate. Without `items`, it has
 /// the largest number of items at this rate. Without `fpr`, it has the lowest rate.
 ///
 /// The rate is kept on average over seeds. Unless mean=True, a single filter also keeps it, with a
@@ -117,7 +117,7 @@ impl Plan {
         self.plan.guarantee.as_ref().map(|one| rate(py, &one.fpr)).transpose()
     }
 
-    /// The probability with which a single filter keeps the rate `guaranteed`. None for a plan with
+    /// The probability with which a single filter meets the rate `guaranteed`. None for a plan with
     /// mean=True.
     #[getter]
     fn confidence(&self) -> Option<f64> {

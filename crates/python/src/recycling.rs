@@ -15,7 +15,7 @@ use truebloom::recycling::{Phases, Policy, RecyclingFilter as Filter, Seeds, Tri
 use truebloom_math::Error;
 use truebloom_math::recycling::{Mode, min_bits};
 
-/// A filter for endless streams. It keeps the requested rate, because it forgets keys when it is
+/// A filter for endless streams. It meets the requested rate, because it forgets keys when it is
 /// full.
 ///
 /// >>> f = RecyclingFilter(1000, 0.01, seed=1)

@@ -1,6 +1,6 @@
 """The rate that was asked for, measured through the server by exact tests.
 
-A filter that grows keeps the rate certainly, and one of a fixed size with a probability of 99.9% over its seed, so seeds are frozen, and the hits among random items are held to the rate asked for by an exact binomial test: a sound
+A filter that grows meets the rate certainly, and one of a fixed size with a probability of 99.9% over its seed, so seeds are frozen, and the hits among random items are held to the rate asked for by an exact binomial test: a sound
 filter fails with a probability of at most 1e-6 for each of the cases. Power: a rate of twice the one asked for is noticed with more than 99% where 100 hits are expected at the rate asked for, and of five times where 10 are; the
 queries below give at least 10."""
 import math

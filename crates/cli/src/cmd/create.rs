@@ -46,7 +46,7 @@ pub(crate) struct Args {
 
     /// Make a filter that grows with its input, in one pass and without -n. When its last layer is
     /// full, it adds a new layer. FIRST is the approximate number of items in the first layer. The
-    /// filter keeps the rate for any number of items. If only -p is given, this is the default for
+    /// filter meets the rate for any number of items. If only -p is given, this is the default for
     /// input that can be read only once, such as a pipe
     #[arg(long, value_name = "FIRST", num_args = 0..=1, require_equals = true, default_missing_value = "1000", value_parser = crate::args::items)]
     #[arg(conflicts_with_all = ["items", "bits", "probes", "confidence", "mean", "scheme", "layout", "strict"], requires = "rate")]

@@ -16,7 +16,7 @@ use truebloom_math::certificate::{Certificate, Claim, Smallest};
 use truebloom_math::{Layout, Plan, SchemeId, Target, as_one_call};
 
 const EXAMPLES: &str = "\
-Give two of -n, -p and -m; truebloom computes the third, and the number of probes. Give all three to see whether a filter of this size keeps the rate:
+Give two of -n, -p and -m; truebloom computes the third, and the number of probes. Give all three to see whether a filter of this size meets the rate:
   truebloom plan -n 10M -p 0.1%                  the fewest bits for a rate
   truebloom plan --bits 64MiB -p 1e-6            the most items that fit
   truebloom plan -n 10M --memory 16MiB           the lowest rate of this size
@@ -24,7 +24,7 @@ Give two of -n, -p and -m; truebloom computes the third, and the number of probe
   truebloom plan -n 10M -p 1% --layout blocked   one cache line per lookup
   truebloom plan -n 1G -p 1% --max-memory 2GiB    refuse a larger filter
   truebloom plan -n 1000 -p 1% --plot plan.svg   also draw the rate for up to 2000 items
-  truebloom plan -n 10M -p 0.1% --mean           the fewest bits that keep the rate only on average
+  truebloom plan -n 10M -p 0.1% --mean           the fewest bits that meet the rate only on average
   truebloom plan -n 1M -p 1% --transmit 1.1MB     the fewest bits that compress to at most this size
   truebloom plan -n 1M -p 1e-6 --scheme cube --mean
                                                  the size with another hashing scheme
@@ -94,7 +94,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         let (report, design) = super::plan_recycling::report(&args.recycling, &args.size)?;
         return args.plot.finish(report, args.format.format(), || match &design {
             Some(design) => plots::saw_tooth::<Standard>(design, 1, None),
-            None => Err(Failure::new("there is no filter to draw: none of this size can keep this rate")),
+            None => Err(Failure::new("there is no filter to draw: none of this size can meet this rate")),
         });
     }
     let target = target(args)?;
@@ -364,7 +364,7 @@ fn add_textbook(report: &mut Report, plan: &Plan) -> Result<(), Failure> {
     let filter =
         format!("{}, {}, {}", plural(textbook.bits, "bit"), plural(textbook.items, "item"), plural(textbook.probes.into(), "probe"));
     let verdict = match (textbook.meets, plan.rate) {
-        (Some(true), _) => ", which keeps the requested rate".to_owned(),
+        (Some(true), _) => ", which meets the requested rate".to_owned(),
         (Some(false), _) if excess < 1e-9 => ", just above the requested rate".to_owned(),
         (Some(false), _) => format!(", {} the requested rate", percent(excess)),
         (None, _) if excess > 1e-9 => format!(", {} the rate that it claims", percent(excess)),

@@ -14,7 +14,7 @@ use truebloom_report::read::{self, Span};
 #[derive(clap::Args)]
 pub(crate) struct Options {
     /// Plan filters that forget: they are emptied when full. A single filter (one phase) keeps an
-    /// average rate. Two filters that take turns (two phases) keep a worst-case rate. A cycle
+    /// average rate. Two filters that take turns (two phases) meet a worst-case rate. A cycle
     /// lasts from one emptying to the next, and -n is the number of new items in a cycle
     #[arg(long, requires = "rate", conflicts_with_all = ["scheme", "confidence", "mean", "probes", "max_memory"])]
     recycling: bool,
@@ -121,7 +121,7 @@ impl Asked {
     /// Why there is no design of this kind.
     fn none(&self, kind: &str) -> String {
         let size = if self.is_sized { "of the given size" } else { "of at most 2^62 bits" };
-        format!("none: no {kind} {size} is proven to keep this rate")
+        format!("none: no {kind} {size} is proven to meet this rate")
     }
 
     /// Whether a design is so large that nobody would use it.
@@ -276,7 +276,7 @@ fn add_blocked(report: &mut Report, designs: &Designs, layout: Layout, asked: &A
     let worth = |found: &BlockedSized| designs.one.as_ref().is_some_and(|one| found.is_worth_it(one));
     let Some(found) = designs.blocked.as_ref().filter(|found| layout == Layout::Blocked || worth(found)) else {
         let why = match layout {
-            Layout::Auto => "none: no blocked filter keeps this rate with at most 10% more bits than the standard layout",
+            Layout::Auto => "none: no blocked filter meets this rate with at most 10% more bits than the standard layout",
             _ => &asked.none("blocked filter"),
         };
         report.field("blocked", Value::Null).line("blocked", why);

@@ -137,7 +137,7 @@ fn design(args: &Args) -> Result<Design, Failure> {
     let Some(rate) = args.rate else { return Err(Failure::new("give -k and --sigma, or a rate with -p")) };
     let bits = args.bits.saturating_mul(mode.filters());
     let found = capacity(bits, &rate, mode)?;
-    found.map(|sized| sized.design).ok_or_else(|| Failure::new(format!("no recycling filter of {bits} bits can keep a rate of {rate}")))
+    found.map(|sized| sized.design).ok_or_else(|| Failure::new(format!("no recycling filter of {bits} bits can meet a rate of {rate}")))
 }
 
 fn simulated<S: FillScheme>(args: &Args, design: &Design) -> Result<ExitCode, Failure> {

@@ -231,7 +231,8 @@ impl<T: Real> Chain<T> {
         // Rounding errors of a result: one from the row's probability, one from the product, and at
         // most one from an addition for each probability of the row.
         self.relative += (longest as f64 + 2.0) * 1.01 * T::UNIT;
-        // The weights add up to at most 1, so together the rows drop at most what one of them drops.
+        // The weights add up to at most 1, so together the rows drop at most what one of them
+        // drops.
         self.left_out += left_out;
         self.first = low;
         self.weights = next;

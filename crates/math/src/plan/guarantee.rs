@@ -134,7 +134,7 @@ pub(super) fn kept(target: &Target, bits: u64, items: u64, probes: u32, confiden
     let mut quantile = rate_quantile_bound(target.variant(), bits, items, probes, confidence)?;
     quantile.fpr.add_above(hash_floor(items, target.hash_bits));
     if let Some(rate) = met {
-        // It was decided in whole numbers that the filter keeps this rate. Rounding outward must
+        // It was decided in whole numbers that the filter meets this rate. Rounding outward must
         // not contradict that decision.
         quantile.fpr.cap(rate);
     }

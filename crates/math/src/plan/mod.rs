@@ -240,7 +240,7 @@ impl Plan {
     fn of(target: &Target, scheme: SchemeId, bits: u64, probes: u32, items: u64, mut fpr: Fpr, guarantee: Option<RateQuantile>) -> Plan {
         let hash_floor = hash_floor(items, target.hash_bits);
         fpr.add_above(hash_floor);
-        // It was decided in whole numbers that the plan keeps the rate. Rounding outward must not
+        // It was decided in whole numbers that the plan meets the rate. Rounding outward must not
         // contradict that decision.
         if let Some(rate) = target.rate {
             fpr.cap(&rate);

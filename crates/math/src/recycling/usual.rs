@@ -16,7 +16,7 @@ pub fn usual_capacity(bits: u64, rate: &Rate) -> Result<Option<Plan>> {
 }
 
 /// Like [`usual_capacity`], but returns the design with the fewest bits that holds `items` items.
-/// The result is `None` if no filter of at most 2^62 bits keeps the rate.
+/// The result is `None` if no filter of at most 2^62 bits meets the rate.
 ///
 /// # Errors
 /// Fails as [`Plan::new`] does.

@@ -43,7 +43,7 @@ use truebloom::{AnyFilter, FileKind, PortableHasher};
 ///   "standard", "classic" or "partitioned". With mean=True, a scheme of two hashes, such as
 ///   "double", is also possible.
 /// confidence:
-///   The probability with which a single filter keeps the rate; 0.999 by default.
+///   The probability with which a single filter meets the rate; 0.999 by default.
 /// mean:
 ///   Guarantee only the average rate over seeds. This takes fewer bits, but about half of all
 ///   filters have a rate slightly above the requested rate.

@@ -66,7 +66,7 @@ impl BloomFilter {
         })
     }
 
-    /// Checks whether the filter keeps its rate. The expected rate is compared with the requested
+    /// Checks whether the filter meets its rate. The expected rate is compared with the requested
     /// rate. Exact tests compare the number of set bits, and the number of hits among this many
     /// random keys, with their predictions. Each test wrongly fails at most once in a million. The
     /// check uses a copy, so other threads can add keys meanwhile.

@@ -34,7 +34,7 @@ verb!(
     c"BF.VERIFY",
     Read,
     -2,
-    c"Checks whether a filter keeps its rate: tests its counts, its bits and its hits against proven bounds",
+    c"Checks whether a filter meets its rate: tests its counts, its bits and its hits against proven bounds",
     c"O(n + q), with n bits and q queries",
     verify
 );

@@ -222,7 +222,7 @@ impl Sizing {
     fn too_small(&self, rate: &Rate) -> Failure {
         match self.memory {
             Some(memory) => Failure::new(format_args!(
-                "no filter of {} can keep a rate of {rate}, however early it forgets; give more --memory, or a higher rate",
+                "no filter of {} can meet a rate of {rate}, however early it forgets; give more --memory, or a higher rate",
                 report::bytes(memory)
             )),
             None => Failure::new(format_args!(
@@ -371,7 +371,7 @@ fn of_lines(error: Error, asked: &Rate, entries: u64) -> Error {
 fn share(rate: &Rate, entries: u64) -> Result<Rate, Failure> {
     let (numerator, exponent, divisor) = rate.parts();
     let exact = divisor.checked_mul(entries).map(|divisor| (numerator, exponent, divisor));
-    // Rounding down also keeps the rate.
+    // Rounding down also meets the rate.
     let shifted = || numerator.checked_mul(10).map(|tenths| (tenths / entries, exponent - 1, divisor));
     let (numerator, exponent, divisor) = exact.or_else(shifted).unwrap_or((numerator / entries, exponent, divisor));
     Ok(Rate::from_parts(numerator, exponent, divisor)?)

@@ -108,7 +108,7 @@ impl Saver {
     }
 }
 
-/// If only a rate is given, returns an error for a state that does not keep this rate.
+/// If only a rate is given, returns an error for a state that does not meet this rate.
 fn check_rate(path: &Path, there: &Chosen, asked: &Chosen) -> Result<(), Failure> {
     let (run, phases) = (there.design.long_run()?, there.design.phases());
     let kept = if phases > 1 { run.worst } else { run.fpr };

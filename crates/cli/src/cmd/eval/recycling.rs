@@ -146,7 +146,7 @@ pub(super) fn most_items(query: &mut Query) -> Result<Answer, String> {
     found
         .as_ref()
         .map(put_sized)
-        .ok_or_else(|| format!("no recycling filter of {bits} bits can keep a rate of {rate}, however early it is recycled"))
+        .ok_or_else(|| format!("no recycling filter of {bits} bits can meet a rate of {rate}, however early it is recycled"))
 }
 
 pub(super) fn fewest_bits(query: &mut Query) -> Result<Answer, String> {

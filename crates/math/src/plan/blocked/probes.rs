@@ -50,7 +50,7 @@ pub(super) fn nearest_sure<'a>(question: &Question<'a>) -> Result<Option<(u64, S
 }
 
 /// Like [`nearest_sure`], with a separate decision for each size. At the distance that is one block
-/// or item smaller than the returned distance, the search finds no number of probes that keeps the
+/// or item smaller than the returned distance, the search finds no number of probes that meets the
 /// rate.
 fn settled<'a>(question: &Question<'a>, mut sure: Sure<'a>, mut near: u64) -> Result<Option<(u64, Sure<'a>)>> {
     let mut best: Option<(u64, Sure)> = None;

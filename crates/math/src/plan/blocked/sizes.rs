@@ -7,7 +7,7 @@ use crate::{Rate, Result};
 
 /// Possible sizes: larger numbers of blocks for a given number of items, or smaller numbers of
 /// items in a given number of blocks. A size is identified by its distance from the size at which
-/// the average alone keeps the rate. A larger distance lowers every rate, so the search looks for
+/// the average alone meets the rate. A larger distance lowers every rate, so the search looks for
 /// the smallest distance at which the guarantee holds.
 #[derive(Clone, Copy)]
 pub(super) enum Sizes {
@@ -76,7 +76,7 @@ impl Sizes {
         (self.size(away) / GRAINS).max(1)
     }
 
-    /// The distance at which the average alone keeps the rate with the number of probes of
+    /// The distance at which the average alone meets the rate with the number of probes of
     /// `target`.
     pub(super) fn of_mean(self, target: &Target, rate: &Rate) -> Result<Option<u64>> {
         Ok(match self {

@@ -116,7 +116,7 @@ impl Moments {
 const SHORT_LAW: f64 = 1e7;
 
 pub(super) fn one_filter(claim: &Claim, asked: f64) -> Result<OneFilter> {
-    let unproven = || Error::NotCertified { claim: "that one filter keeps the rate with this probability" };
+    let unproven = || Error::NotCertified { claim: "that one filter meets the rate with this probability" };
     let ones = most_ones(claim)?.ok_or_else(unproven)?;
     let throws = u128::from(claim.items) * u128::from(claim.probes);
     if u128::from(ones) >= throws.min(claim.bits.into()) {
