@@ -21,7 +21,7 @@ fn value(ones: usize, probes: u32) -> f64 {
 fn above(blocks: u64, items: u64, probes: u32, asked: f64) -> u64 {
     let mean = items as f64 / blocks as f64;
     let rows = set_bits((mean + 12.0 * mean.sqrt() + 25.0) as usize, probes);
-    // Running sums, from the first that counts.
+    // Running sums, starting with the first load that has a non-negligible probability.
     let running: Vec<(usize, Vec<f64>)> = rows
         .iter()
         .map(|row| {

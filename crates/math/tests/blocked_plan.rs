@@ -135,7 +135,7 @@ fn the_rate_of_one_filter_is_the_mean_over_its_blocks() {
     assert_eq!(law.fpr_at_block_fills(&counts).expect("in range").expect("determined").value, 0.0);
     counts[6] = 1;
     assert!(law.fpr_at_block_fills(&counts).is_err() && law.fpr_at_block_fills(&counts[..512]).is_err());
-    // Counts of all blocks, but one more and two fewer of them than there are numbers of set bits.
+    // The counts are right, but the list is one entry too short or too long.
     for wrong in [512, 514] {
         let mut counts = vec![0; wrong];
         counts[6] = 2;

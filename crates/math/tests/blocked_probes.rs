@@ -27,7 +27,8 @@ fn fewest(items: u64, rate: &str) {
             Err(error) => panic!("{items} at {rate}, {given} probes: {error}"),
         };
         let blocks = plan.bits / BLOCK;
-        // Beyond a million blocks a hundred-thousandth is not told apart.
+        // For more than a million blocks, differences of a hundred-thousandth cannot be
+        // distinguished.
         let apart = blocks / 5_000;
         assert!(blocks <= least + apart, "{items} at {rate}: {blocks} blocks with {} probes, {least} with {given}", plan.probes);
     }

@@ -74,7 +74,7 @@ fn the_rate_bounds_are_enclosed_and_bound() {
                     let rate = oracle::rate(variant, bits, items, probes);
                     assert!(lower <= rate && rate <= upper, "{variant} {context}");
                 }
-                // U is the rate of a partitioned filter of equal slices.
+                // U is the rate of a partitioned filter with equal slices.
                 if bits % k == 0 {
                     assert_eq!(oracle::rate(Variant::Partitioned, bits, items, probes), upper, "{context}");
                 }
@@ -107,12 +107,13 @@ fn collision_free_words() {
 
 #[test]
 fn large_sizes_and_corners() {
-    // At the size of a real filter, and where the bits are as good as full.
+    // At the size of a real filter, and for nearly full filters.
     for (bits, items, probes) in [(1 << 40, 1 << 33, 60), (1 << 20, 1 << 20, 30), (1 << 30, 1, 20)] {
         let rates = bounds::rates(bits, items, probes).expect("in range");
         let chain = bounds::chain(bits, items, probes, probes).expect("in range");
         assert!(rates.lower.upper <= rates.upper.lower.next_up(), "{rates:?}");
-        // The classic rate is the second member at r = k, U the first, L the last: two routes each.
+        // The classic rate is the second member at r = k, U is the first, and L is the last. Each
+        // is computed in two ways.
         let classic = Variant::Classic.fpr(bits, items, probes).expect("in range");
         for (one, other) in [(chain.distinct, classic), (chain.mean_power, rates.upper), (chain.single, rates.lower)] {
             assert!(one.lower <= other.upper && other.lower <= one.upper, "{one:?} {other:?}");

@@ -68,12 +68,12 @@ fn false_claims_have_no_certificate() {
     let refused = |claim: Claim| matches!(Certificate::new(claim), Err(Error::NotCertified { .. }));
     let right = planned(1_000, "0.01", None);
     assert!(Certificate::new(right).is_ok());
-    // A bit less misses the rate, and a bit more is not the smallest.
+    // With one bit less, the rate is missed. With one bit more, the filter is not the smallest.
     assert!(refused(Claim { bits: right.bits - 1, ..right }) && refused(Claim { bits: right.bits + 1, ..right }));
     assert!(refused(Claim { probes: right.probes + 2, ..right }) && refused(Claim { items: right.items + 1, ..right }));
-    // The hash alone reaches the rate.
+    // With a hash of 16 bits, equal hashes alone exceed the rate.
     assert!(refused(Claim { hash_bits: 16, ..right }));
-    // Half of the filters of the smallest mean are above the rate.
+    // At the smallest size for the mean, half of the filters are above the rate.
     let certificate = Certificate::new(Claim { confidence: Some(0.999), smallest: Smallest::NotClaimed, ..right });
     assert!(certificate.map_or(true, |found| found.claim.confidence.expect("claimed") < 0.5));
 }
@@ -83,9 +83,9 @@ fn false_claims_have_no_certificate() {
 #[test]
 fn a_tie_is_exact() {
     let tie = Claim { hash_bits: 128, ..claim(2, 1, 1, "0.5") };
-    // The floor of equal hashes is on top of one half.
+    // The probability of equal hashes is added to one half.
     assert!(matches!(Certificate::new(tie), Err(Error::NotCertified { .. })));
-    // 1 - (1 - 1/4)^1 with a hash of two bits: 1/4 and a floor of 1/4.
+    // The rate 1 - (1 - 1/4)^1 is 1/4, and a hash of two bits adds 1/4 for equal hashes.
     let met = Certificate::new(Claim { hash_bits: 2, ..claim(4, 1, 1, "0.5") }).expect("met with equality");
     assert!(matches!(met.mean, Mean::Exact));
 }
@@ -102,7 +102,8 @@ fn guarantees_are_certified() {
         let one = certificate.one_filter.expect("claimed");
         let share = |ones: u64| libm::pow(ones as f64 / claim.bits as f64, f64::from(claim.probes));
         assert!(share(one.ones) <= claim.rate.to_f64() * (1.0 + 1e-12) && share(one.ones + 1) > claim.rate.to_f64(), "n={items}");
-        // What is vouched for is at most what was asked, and misses at most a third more often.
+        // The certified confidence is at most the requested one, and its error probability is at
+        // most 1.4 times the requested one.
         assert!(one.confidence <= confidence && 1.0 - one.confidence <= 1.4 * (1.0 - confidence), "n={items}: {}", one.confidence);
         assert!(one.confidence == confidence || !matches!(one.bound, TailBound::Certain | TailBound::Law), "n={items}");
     }

@@ -50,7 +50,7 @@ fn agrees(target: &Target, near: impl Fn(u32) -> Vec<u32>) {
     let (items, rate) = (target.items.expect("given"), target.rate.expect("given"));
     let plan = match Plan::new(target) {
         Ok(plan) => plan,
-        // A scheme that never reaches the rate has no number of probes that does.
+        // If a scheme never reaches the rate, no number of probes does.
         Err(Error::SchemeOutOfReach { .. }) => {
             for probes in near(8) {
                 assert!(Plan::new(&target.clone().probes(probes)).is_err(), "{target:?}: refused, but {probes} probes do");
@@ -286,7 +286,7 @@ mod two_hashes {
         let narrow = Target::new().scheme(SchemeId::Double).mean().items(1_000).bits(8_000);
         let error = Plan::new(&narrow.clone().rate(decimal("1%"))).expect_err("too few bits");
         let Error::OutOfReach { reachable, is_impossible: false, .. } = error else { panic!("{error:?}") };
-        // What the error suggests is proven.
+        // The plan that the error suggests is proven.
         let suggested = decimal(&format!("{:.4}", reachable + 5e-5));
         Plan::new(&narrow.rate(suggested)).expect("the suggested rate");
     }

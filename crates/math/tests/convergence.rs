@@ -111,7 +111,7 @@ fn conditions_hold_for_any_offsets() {
         let again = share(&|item| item.iter().filter(|position| **position == 0).count() > 1);
         // Ordered pairs of probes, each of which hits the two in one way.
         assert!(both <= found.pair && (found.pair * (m * m) as f64 - (k * (k - 1)) as f64).abs() < 1e-12, "{m} {k}: {found:?}");
-        // Where h2 is 0 all probes meet: k - 1 places are lost at each position.
+        // If h2 is 0, all probes of an item coincide, so k - 1 positions are missing.
         assert!(again <= found.repeat && (found.repeat * (m * m) as f64 - (k - 1) as f64).abs() < 1e-9, "{m} {k}: {found:?}");
     }
 }
@@ -175,7 +175,7 @@ fn rates_of_filters_concentrate() {
         let far = rates.iter().filter(|&&rate| (rate - mean).abs() > distance).count() as f64 / 1e3;
         let bound = rate_deviation(m, n, k as u32, distance);
         assert!(far <= bound + 0.03, "{far} beyond {distance}, at most {bound}");
-        // Around the limit, with the bias taken off.
+        // Around the limit, after the bias is subtracted.
         let limit = limit_rate(m as f64 / n as f64, k as u32);
         let lambda = (k * k) as f64 * n as f64 / m as f64;
         let far = rates.iter().filter(|&&rate| (rate - limit).abs() > distance).count() as f64 / 1e3;
@@ -206,11 +206,11 @@ fn hits_of_one_filter_three_ways() {
             assert!((ratio - next).abs() < 2e-6 + next * next, "{queries} {rate} {z}: {ratio} {next}");
         }
     }
-    // At the paper's 464 queries it is off by this much, and no less.
+    // At the paper's 464 queries, the difference is this large, and not smaller.
     let off = |hits: u64| hits_of_one_filter(queries, rate, hits) - hits_normal(queries, rate, hits as f64);
     let worst = (0..=40).map(|hits| off(hits).abs()).fold(0.0, f64::max);
     assert!((0.005..0.012).contains(&worst), "{worst}");
-    // Hoeffding for the queries of a filter whose rate is known.
+    // Hoeffding's inequality for the queries of a filter with a known rate.
     for distance in [0.02, 0.05, 0.1] {
         let near = (0..=queries).filter(|&hits| (hits as f64 / queries as f64 - rate).abs() <= distance);
         let far = 1.0 - near.map(|hits| hits_of_one_filter(queries, rate, hits)).sum::<f64>();
@@ -263,7 +263,7 @@ fn the_best_limit_is_a_power_of_0_6185() {
         assert!((best.powf(1.0 / c) - 0.6185).abs() < 5e-5);
         let least = (1..=200).map(|k| limit_rate(c, k)).fold(1.0, f64::min);
         assert!(best <= least * (1.0 + 1e-12) && least < best * 1.05, "{c}: {best} {least}");
-        // Half of the bits are set there.
+        // At this number of probes, half of the bits are set.
         assert!((best.log2() / -c - std::f64::consts::LN_2).abs() < 1e-12);
     }
 }
@@ -300,7 +300,8 @@ fn figures_of_section_8() {
             _ => continue,
         };
         let z = (law.fpr(n).expect("affordable").value - row["est"].as_f64().expect("a number")) / row["se"].as_f64().expect("a number");
-        // Heavy tails: the standard errors of small filters are themselves uncertain.
+        // The rates of small filters have heavy tails, so their standard errors are themselves
+        // uncertain.
         assert!(z.abs() < 4.5, "{z} in {row}");
         (sum, count) = (sum + z * z, count + 1);
     }

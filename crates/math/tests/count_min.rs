@@ -145,8 +145,8 @@ fn primes_are_those_of_a_sieve() {
         assert_eq!(is_prime(number as u64), !composite[number], "{number}");
         (2 * number..composite.len()).step_by(number).for_each(|multiple| composite[multiple] = true);
     }
-    // Strong pseudoprimes to the first bases, Carmichael numbers, squares and the largest primes of
-    // a word.
+    // Strong pseudoprimes to the first bases, Carmichael numbers, squares, and the largest primes
+    // below 2^64.
     for composite in
         [561, 3_215_031_751, 3_474_749_660_383, 341_550_071_728_321, 3_825_123_056_546_413_051, 4_294_967_291 * 4_294_967_291, u64::MAX]
     {
@@ -258,7 +258,7 @@ fn a_delta_just_below_the_bound_is_not_kept() {
     let width = next_prime(1 << 50).expect("a prime");
     let shape = Shape::new(Rows::TwoHash, width, 5, 1).expect("in range");
     let epsilon: Rate = "0.000000000012345678901".parse().expect("a rate");
-    // 10^21 / (12345678901 w), in lowest terms and by Euclid's algorithm.
+    // 10^21 / (12345678901 w) in lowest terms, expanded by Euclid's algorithm.
     let (mut top, mut bottom) = (10u128.pow(21), 12_345_678_901 * u128::from(width));
     let exact = ratio(1, 1) * num_bigint::BigInt::from(top) / num_bigint::BigInt::from(bottom);
     let (mut a, mut b) = ((0u128, 1u128), (1u128, 0u128));

@@ -4,7 +4,7 @@
 
 use truebloom_math::{Variant, binomial, distinct, mcdiarmid};
 
-/// SplitMix64, frozen.
+/// The generator SplitMix64, which must not change.
 struct Random(u64);
 
 impl Random {
@@ -48,7 +48,7 @@ fn the_bounds_miss_at_most_as_often_as_promised() {
 
 #[test]
 fn the_bounds_are_near_what_is_met() {
-    // Means of passed keys: 1.2 and 188.
+    // On average, 1.2 and 188 keys pass.
     let most = |variant, bits, probes, changed| distinct::most(variant, bits, probes, changed, 2.5e-7).expect("far from full");
     for variant in Variant::ALL {
         assert!((1_003..=1_020).contains(&most(variant, 9_595, 7, 1_000)), "{variant}");
@@ -102,7 +102,7 @@ fn mcdiarmid_bounds_the_tails_of_blocks() {
         counts[ones] += 1;
         total += ones;
     }
-    // Within five standard errors of a spread below 12.
+    // The tolerance is five standard errors, for a standard deviation below 12.
     assert!((total as f64 / 4_000.0 - law.mean()).abs() < 1.0, "{} {}", total as f64 / 4_000.0, law.mean());
     for ones in 0..counts.len() {
         let (below, above) = (counts[..=ones].iter().sum::<u32>(), counts[ones..].iter().sum::<u32>());

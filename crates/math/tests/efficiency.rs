@@ -106,7 +106,8 @@ fn maxima_at_any_size() {
     let found = max_efficiency(Variant::Standard, 100).expect("in range");
     assert_eq!((found.items, found.probes, found.proven), (69, 1, true));
     assert!((found.value - 0.689675592570).abs() < 1e-12);
-    // (75) beyond what is searched, by another route: the rate of one item is 1 / C(m, m/2).
+    // (75) for more bits than the search covers, computed in another way: the rate of one item is 1
+    // / C(m, m/2).
     let found = max_efficiency(Variant::Classic, 4_001).expect("in range");
     assert_eq!((found.items, found.probes, found.proven), (1, 2_000, false));
     assert!((found.value - efficiency(Variant::Classic, 4_001, 1, 2_000).expect("in range")).abs() < 1e-13);

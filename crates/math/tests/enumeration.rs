@@ -32,7 +32,7 @@ fn every_outcome_counted() {
                     continue;
                 }
                 let hashes = oracle::hashes(variant, bits, probes);
-                // How many hashes lie within each possible filter.
+                // For each possible filter, the number of hashes whose positions are all set.
                 let within: Vec<u64> =
                     (0..1u32 << bits).map(|filter| hashes.iter().filter(|&hash| hash & !filter == 0).count() as u64).collect();
                 for items in (1..=10u64).take_while(|&n| (hashes.len() as f64).powi(n as i32) <= most) {
@@ -47,7 +47,8 @@ fn every_outcome_counted() {
                     let truth = ratio(hits, filters * hashes.len() as u64);
                     hold(&variant.fpr(bits, items, probes).expect("in range"), &truth, &context);
                     hold(&variant.law(bits, probes).and_then(|law| law.fpr(items)).expect("in range"), &truth, &context);
-                    // The chain of the other tests is itself held to the enumeration.
+                    // The occupancy chain, which the other tests use, is compared with the
+                    // enumeration.
                     assert_eq!(oracle::rate(variant, bits, items, probes), truth, "{context}");
                     let mean = ratio(ones, filters);
                     let variance = ratio(squares, filters) - &mean * &mean;

@@ -60,7 +60,7 @@ fn the_printed_formulas_in_fractions() {
         for ones in 1..=items * batch {
             let single = printed(items * batch, 1, ones);
             worst = worst.max(error_of(Variant::Standard, items, batch as u32, ones, &single));
-            // (48): both printed cases are one number.
+            // (48): the two printed cases give the same number.
             let stirling = |n: u64, x: u64| BigRational::new(difference(n, 1, x), (1..=x).map(BigInt::from).product());
             let balls = items * batch;
             let (first, second) = (
@@ -107,14 +107,14 @@ fn unbiased_up_to_nk_and_not_beyond() {
 /// x from the exact chain, and known extreme cases.
 #[test]
 fn larger_sizes() {
-    // All balls apart: S(n, n-1) = C(n, 2).
+    // All balls are in different bits: S(n, n-1) = C(n, 2).
     for balls in [1_000u64, 9_000] {
         let found = estimate_bits(Variant::Standard, balls, 1, balls).expect("possible");
         assert!((found.value / (balls + balls * (balls - 1) / 2) as f64 - 1.0).abs() < found.relative_error, "{found:?}");
     }
-    // One batch: x = k and nothing else.
+    // One batch sets exactly k bits: x = k.
     assert_eq!(estimate_bits(Variant::Classic, 1, 3_000, 3_000).map(|found| found.value), Ok(3_000.0));
-    // The same bits by single balls and by batches of one.
+    // The same set bits, from single balls and from batches of one ball.
     let mut random = SplitMix64(11);
     for _ in 0..20 {
         let (items, probes) = (random.between(1, 60), random.between(1, 20) as u32);
@@ -126,7 +126,7 @@ fn larger_sizes() {
         let batches = estimate_bits(Variant::Classic, items * u64::from(probes), 1, ones).expect("possible");
         assert_eq!(batches, estimate_bits(Variant::Standard, items, probes, ones).expect("possible"));
     }
-    // A half-full filter: near the method of moments.
+    // A half-full filter, whose estimate is near the method of moments.
     let found = estimate_bits(Variant::Standard, 700, 10, 5_034).expect("possible");
     assert!((found.value / 10_000.0 - 1.0).abs() < 0.01, "{found:?}");
 }
@@ -188,10 +188,10 @@ fn intervals_of_bits_at_size() {
         let load = items as f64 * f64::from(probes) / bits as f64;
         let ones = occupancy.mean().expect("cheap").round() as u64;
         let found = bits_interval(variant, items, probes, ones, 0.95).expect("possible");
-        // The mean's derivative in m at a fixed number of balls: 1 - (1 + load) e^-load.
+        // The derivative of the mean in m, for a fixed number of balls: 1 - (1 + load) e^-load.
         let half = 1.959_964 * occupancy.variance().expect("cheap").sqrt() / (1.0 - (1.0 + load) * (-load).exp());
         let upper = found.upper.expect("some met");
-        // A small filter's interval is longer above than below.
+        // The interval of a small filter is longer above the estimate than below it.
         assert!(
             (found.lower..=upper).contains(&bits) && ((upper - found.lower) as f64 / (2.0 * half) - 1.0).abs() < 0.05,
             "{found:?}, {half}"
@@ -213,7 +213,7 @@ fn impossible_intervals_of_bits() {
         named(bits_interval(Variant::Standard, 3, 2, 4, confidence), "confidence");
     }
     for (items, probes, ones) in [(1, 1, 1), (u64::MAX, 100_000, 1), (1 << 60, 7, 1 << 61), (1 << 40, 1, 1 << 40), (1, 100_000, 5)] {
-        // Answered or refused, without a panic.
+        // The call returns an answer or an error, without a panic.
         let _ = bits_interval(Variant::Standard, items, probes, ones, 0.95);
     }
 }

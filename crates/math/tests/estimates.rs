@@ -54,7 +54,7 @@ fn small_intervals_invert_the_law() {
                     let inside = |n: &usize| {
                         let (below, above) = laws[*n].split_at(ones as usize);
                         let (above, below) = (above.iter().sum::<f64>(), below.iter().sum::<f64>() + above[0]);
-                        // A tie counts as inside.
+                        // A value on the limit counts as inside.
                         (above > level * (1.0 - 1e-9), below > level * (1.0 - 1e-9))
                     };
                     let low = (0..laws.len()).find(|n| inside(n).0).expect("one");
@@ -166,7 +166,7 @@ fn likelihood_is_largest_at_its_estimate() {
             assert_eq!(items_by_likelihood(variant, bits, probes, bits), Ok(None));
         }
     }
-    // At size it is the moments' estimate, rounded, or next to it.
+    // For large filters, this is the moment estimate, rounded, or a neighbour of it.
     let ones = 1 << 39;
     let moments = items_by_moments(Variant::Standard, 1 << 40, 7, ones).expect("in range").expect("not full");
     let likely = items_by_likelihood(Variant::Standard, 1 << 40, 7, ones).expect("in range").expect("not full");
@@ -189,7 +189,7 @@ fn impossible_questions_are_errors_that_name_the_parameter() {
     for confidence in [0.0, 1.0, -1.0, f64::NAN, f64::INFINITY] {
         named(items_interval(Variant::Standard, 8, 1, 3, confidence), "confidence");
     }
-    // The corners of the range answer without a panic.
+    // Calls at the limits of the ranges return without a panic.
     for bits in [1, 2, 1 << 62] {
         for probes in [1, 100_000] {
             for variant in UNSLICED {

@@ -70,7 +70,7 @@ fn differences_of_powers_and_binomials() {
     for (x, k, i) in [(7, 3, 2), (6, 4, 4), (9, 5, 1)] {
         assert_eq!(backward(i, x, |x| chosen(x, k)), chosen(x - i, k - i), "Burns (7)");
     }
-    // Burns (11) at any z: the difference is of the polynomial.
+    // Burns (11) holds for any z, because the difference is that of a polynomial.
     for (z, n, r) in [(ratio(7, 2), 3, 2), (-ratio(4, 3), 4, 3), (whole(2), 5, 1), (ratio(1, 5), 2, 0)] {
         let difference = |j: u64| (0..=j).map(|l| sign(l) * chosen(j, l) * raise(&(&z - whole(l)), n)).sum::<BigRational>();
         let left: BigRational = (1..=n).map(|i| stirling_at(n, i) * raise(&whole(i), r) * falling(&z, i)).sum();
@@ -116,7 +116,7 @@ fn committees_of_several_sizes() {
             assert_eq!(law[i as usize], chosen(m, i) * sum / ways(m, &sizes), "Burns (17), (18), (20)");
             assert_eq!(binomial(&law, i), chosen(m, i) * backward(i, m, |x| ways(x, &sizes)) / ways(m, &sizes), "Burns (19), (21)");
         }
-        // A factorial series: the coefficients do not depend on m, and sum back to the function.
+        // A factorial series. Its coefficients do not depend on m, and its sum is the function.
         let coefficient = |i| forward(i, |x| ways(x, &sizes)) / factorial(i);
         assert_eq!((0..=m).map(|i| falling(&whole(m), i) * coefficient(i)).sum::<BigRational>(), ways(m, &sizes), "Burns (27)");
         assert!((0..=m).all(|i| !coefficient(i).is_negative()));
@@ -279,7 +279,7 @@ fn approximations_are_in_order_below_the_standard_rate() {
         let textbook = raise(&(one() - exp_minus(&ratio(n * k, m))), k);
         assert!(textbook <= power_of_mean && power_of_mean < standard_sum(m, n, k), "Burns (57), (58), Grandi (4), (5), Lehr");
     }
-    // (66) is a limit: at the same load and probes both rates come near the textbook's as the
+    // (66) is a limit: for the same load and probes, both rates approach the textbook rate as the
     // filter grows.
     let misses = [64u64, 256, 1_024].map(|m| {
         let textbook = raise(&(one() - exp_minus(&ratio(5, 8))), 5);
@@ -331,7 +331,8 @@ fn standard_filters_stay_below_their_limit() {
         assert!(max_efficiency(Variant::Standard, m).expect("in range").value <= value * (1.0 + 1e-12), "m={m}");
         for (n, k) in (1..=3 * m).flat_map(|n| (1..=6).map(move |k| (n, k))) {
             let reached = -oracle::ln(&standard_sum(m, n, k)) * whole(n);
-            // Two bits and one item are half full: equal except for the logarithms' last digits.
+            // With two bits and one item, the filter is half full, and both sides are equal except
+            // for the last digits of the logarithms.
             assert!(reached < &limit + ratio(1, 1 << 60) && (reached < limit || (m, n, k) == (2, 1, 1)), "m={m} n={n} k={k}");
         }
     }
@@ -350,7 +351,7 @@ fn valleys_lie_at_the_trinomial_root() {
         }
         let gap = |z: &BigRational| raise(&(one() - raise(z, k).recip()), k) - raise(&(one() - raise(z, k + 1).recip()), k + 1);
         assert!(gap(&low).is_negative() != gap(&high).is_negative(), "Burns (78)");
-        // (79): the roots, nested ever deeper from 1, rise to that root and no farther.
+        // The approximations of (79), which start at 1, rise to the root and not above it.
         let mut nested = vec![1.0f64];
         for _ in 0..80 {
             nested.push((1.0 + nested[nested.len() - 1]).powf(1.0 / (k + 1) as f64));

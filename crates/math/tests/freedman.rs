@@ -8,7 +8,7 @@ use truebloom_math::freedman::wrong_drops_at_most;
 fn exact(kept: u64, rate: f64, alpha: f64, bound: u64) -> (u64, f64) {
     let mut ln_p = kept as f64 * (-rate).ln_1p();
     let mut probabilities = Vec::new();
-    // Far beyond the quantile, so that what is left out does not count.
+    // This number is far beyond the quantile, so the omitted terms are negligible.
     let end = (kept as f64 * rate * 3.0) as u64 + 400;
     for drops in 0..end {
         probabilities.push(ln_p.exp());
@@ -37,8 +37,8 @@ fn the_bound_holds_and_is_as_tight_as_its_proof() {
             let bound = wrong_drops_at_most(expected, odds, confidence).expect("in range");
             let (quantile, beyond) = exact(kept, rate, 1.0 - confidence, bound);
             assert!(beyond <= 1.0 - confidence, "{kept} {rate} {confidence}: exceeded with {beyond:e}");
-            // Bernstein's bound with the variance known, at the price of the grid of 96 points and
-            // 5% for what lies between them.
+            // The bound is Bernstein's bound for a known variance, plus the cost of the grid of 96
+            // points, plus 5% for values between the points.
             let exponent = -(-confidence).ln_1p() + 96f64.ln();
             let known = 1.05 * (2.0 * expected / (1.0 - rate) * exponent).sqrt() + exponent;
             assert!((quantile as f64..=expected + known).contains(&(bound as f64)), "{kept} {rate} {confidence}: {bound} for {quantile}");
@@ -52,10 +52,10 @@ fn larger_odds_larger_sums_and_more_confidence_raise_the_bound() {
     assert!(bound(100.0, 0.01, 0.9) <= bound(100.0, 0.5, 0.9));
     assert!(bound(100.0, 0.01, 0.9) < bound(100.0, 0.01, 0.999));
     assert!(bound(100.0, 0.01, 0.9) < bound(200.0, 0.01, 0.9));
-    // Vanishing odds: the bound of Poisson drops, whichever way they vanish.
+    // If the odds vanish, the result is the bound for Poisson drops, in whichever way they vanish.
     assert_eq!(bound(100.0, 0.0, 0.99), bound(100.0, 1e-300, 0.99));
     assert!(bound(0.0, 0.0, 0.99) <= 1 && bound(1e-12, 1e-15, 0.999_999) <= 2);
-    // What has no odds to be dropped is not, at any confidence that says anything of one drop.
+    // With odds of 0, no item is dropped. At this confidence, the bound is exactly 0.
     assert_eq!(bound(0.0, 0.0, 1e-6), 0);
     assert!((1e15..1.000_001e15).contains(&(bound(1e15, 0.01, 0.999_999) as f64)));
 }

@@ -82,10 +82,10 @@ fn half_full_filters() {
         let empty = (items * f64::from(k) * (-1.0 / m as f64).ln_1p()).exp();
         assert!((empty - 0.5).abs() < 1e-13, "{m} {k}: {items}");
     }
-    // Two bits and one ball: exactly half.
+    // With two bits and one ball, exactly half of the bits are set.
     assert_eq!(half_full_items(2, 1), Ok(1.0));
     assert_eq!(mean(&balls(2, 1)), BigRational::one());
-    // (74) there: 1 / (m log2(m/(m-1))) at a rate of a half.
+    // (74) for this filter: 1 / (m log2(m/(m-1))) at a rate of one half.
     let (items, value) = standard_limit(2).expect("in range");
     assert!(items == 1.0 && value == 0.5 && BigRational::zero() < of_f64(value));
 }

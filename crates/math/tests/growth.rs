@@ -32,7 +32,7 @@ fn the_bound_is_at_most_the_rate() {
             assert!(law.bound().expect("a rate").upper + floor <= asked.to_f64(), "{text} {count}");
             assert!(law.meets(u64::MAX, &asked, 128).expect("decided"), "{text} {count}");
             let sum: f64 = planned[..count].iter().map(|layer| layer.bound().expect("a rate").upper).sum();
-            // What whole bits leave of the shares is little.
+            // Rounding to whole bits loses only a little of the shares.
             let share = count as f64 / (8.0 + count as f64);
             assert!(sum > 0.97 * share * asked.to_f64(), "{text} {count}: {sum}");
             let closed = law.closed().expect("a rate");
@@ -130,7 +130,8 @@ fn the_ratio_is_about_the_largest() {
 fn what_cannot_be_is_refused() {
     assert!(Growth::new(rate("1e-14"), 1_000).is_err());
     assert!(Growth::new(rate("1%"), 63).is_err() && Growth::new(rate("1%"), Growth::MOST_FIRST + 1).is_err());
-    // At 2.5 layers shrink from the 81st on, having reached 50,000 times the first size.
+    // With a ratio of 2.5, layers shrink from the 81st on, after they have reached 50,000 times the
+    // first size.
     for ratio in [0.0, 1.0, 1.9, 2.5, f64::NAN, f64::INFINITY, 1e10] {
         assert!(Growth::with_ratio(rate("1%"), 1_000, ratio).is_err(), "{ratio}");
     }
@@ -201,7 +202,7 @@ fn beside_redisbloom() {
             }
             assert!(own <= asked && layers <= 20);
         }
-        // Just after a layer was opened, where the ratio is highest.
+        // The ratio is highest just after a layer was opened.
         for number in 1..20 {
             let items = (0..number).map(|layer| ours(&growth, layer).items).sum::<u64>() + 1;
             let their_items = (0..number).map(|layer| redisbloom(asked, first, layer).items).sum::<u64>() + 1;
@@ -244,7 +245,7 @@ fn beside_other_ratios() {
 fn layers_grow_until_memory_ends() {
     for text in ["99%", "90%", "50%", "10%", "1%", "1e-6", "1e-13"] {
         for first in [64, 1_000_000] {
-            // The least ratio that is taken, and the one that is chosen.
+            // The lowest ratio that is accepted, and the default.
             let chosen = Growth::new(rate(text), first).expect("in range");
             let (mut low, mut high) = (1.0, chosen.ratio());
             while high - low > 1e-3 {
@@ -253,10 +254,10 @@ fn layers_grow_until_memory_ends() {
             }
             let least = Growth::with_ratio(rate(text), first, high).expect("it was taken");
             for growth in [chosen, least] {
-                // Planning takes some time, so not every layer.
+                // Planning takes some time, so not every layer is tested.
                 let (mut before, mut bits) = (0, 0.0);
                 for number in (2..1_000).step_by(7) {
-                    // Beyond, all layers together have 2^62 bits.
+                    // With more layers, the total would reach 2^62 bits.
                     let Some(planned) = growth.layer(number).ok().filter(|_| bits < 2f64.powi(55)) else { break };
                     assert!(planned.items > before, "{text} {first} {}: layer {number}", growth.ratio());
                     (before, bits) = (planned.items, planned.layer.bits() as f64);

@@ -76,7 +76,7 @@ fn confidence_is_never_overstated() {
     for variant in Variant::ALL {
         for (bits, items, probes) in [(20u64, 3u64, 4u32), (33, 5, 4), (60, 20, 2), (90, 10, 6), (7, 2, 7), (1, 1, 1)] {
             let law = own_rates(variant, bits, items, probes);
-            // Ties too: rates that the filter can have.
+            // This includes ties: rates that a filter can have exactly.
             for text in ["1e-9", "0.001", "1%", "1/16", "1/9", "0.2", "0.5", "0.9", "0.9999"] {
                 let rate: Rate = text.parse().expect("a rate");
                 let asked = match text.strip_suffix('%') {
@@ -118,7 +118,8 @@ fn plans_keep_their_word() {
                 plan.bits, plan.probes, average.bits, average.probes
             );
             assert!(kept >= confidence, "{context}: {kept}");
-            // The most items at that size are at least these, and the size given passes.
+            // The largest number of items at this size is at least the given number, and the given
+            // size is accepted.
             let back = Plan::new(&Target { items: None, ..asked.clone().bits(plan.bits) }).expect("they fit");
             assert!(back.items >= items, "{context}: {back:?}");
             let law = own_rates(variant, back.bits, back.items, back.probes);
@@ -154,8 +155,8 @@ fn the_cost_of_a_guarantee() {
         assert!(kept >= confidence && plan.bits >= before && plan.bits < 10_400, "{plan:?}");
         before = plan.bits;
     }
-    // At a real size a guarantee of 99.9% costs less than a thousandth, and 128 equal hash bits
-    // nothing.
+    // At a real size, a guarantee of 99.9% costs less than a thousandth, and equal 128-bit hashes
+    // cost nothing.
     for variant in Variant::ALL {
         let asked = target(10_000_000, "0.1%", 0.999).scheme(variant.into());
         let (sure, average) = (Plan::new(&asked).expect("easy"), Plan::new(&asked.mean()).expect("easy"));
@@ -173,19 +174,19 @@ fn what_cannot_be_guaranteed() {
             assert!(error.to_string().starts_with("confidence"), "{error}");
         }
     }
-    // The size for the average does not do, and the error names a rate that does.
+    // The size for the average is not enough, and the error names a rate that is possible.
     let average = Plan::new(&target(1_000, "1%", 0.5).mean()).expect("easy");
     let asked = target(1_000, "1%", 0.999).bits(average.bits);
     let Err(Error::OutOfReach { reachable, probes, .. }) = Plan::new(&asked) else { panic!("half of the filters are above 1%") };
     assert!(reachable > 0.01 && reachable < 0.013, "{reachable}");
     let rate = Rate::try_from(reachable).expect("a rate");
     assert!(Plan::new(&asked.clone().rate(rate).probes(probes)).is_ok());
-    // Without a rate the plan reports what is kept.
+    // Without a rate, the plan reports the rate that it keeps.
     let plan = Plan::new(&Target { rate: None, ..asked }).expect("any size");
     assert!((plan.guarantee.expect("asked for").fpr.upper / reachable - 1.0).abs() < 1e-9);
     let capped = Plan::new(&target(1_000, "1%", 0.999).max_bits(average.bits));
     assert!(matches!(capped, Err(Error::OverMemoryCap { needed: Some(_), .. })), "{capped:?}");
-    // Corners end soon, whatever they answer.
+    // Calls at the limits of the ranges return quickly, whatever they return.
     for items in [1, 1 << 40] {
         for rate in ["1e-300", "0.999999", "1e-9"] {
             for variant in Variant::ALL {
@@ -227,7 +228,7 @@ fn quantiles_of_hits_lie_in_their_brackets() {
         }
     }
     println!("{cases} brackets, mean width {} of the queries", widths.iter().sum::<f64>() / cases as f64);
-    // A real size: tight, and around the mean.
+    // At a real size, the interval is narrow, and contains the mean.
     for queries in [1_000_000u64, 1 << 50] {
         let mean = false_positives(Variant::Standard, 143_800_000, 10_000_000, 10, queries).expect("in range").mean;
         for (probability, low, high) in [(0.001, 0.88, 1.0), (0.5, 0.98, 1.02), (0.999, 1.0, 1.15)] {

@@ -30,7 +30,7 @@ fn law(row: &Value) -> Box<dyn Law> {
 
 fn hold(fpr: &Fpr, expected: &str, row: &Value) {
     let truth = fraction(expected);
-    // Vectors are rounded to 25 digits.
+    // The vectors are rounded to 25 digits.
     let slack = &truth * BigRational::new(1.into(), BigInt::from(10u8).pow(24));
     assert_eq!(fpr.method, Method::Exact, "{row}");
     assert!(of_f64(fpr.lower) <= &truth + &slack && &truth - &slack <= of_f64(fpr.upper), "{fpr:?} misses {expected} in {row}");

@@ -109,7 +109,7 @@ fn partitioned(m: u64, n: u64, k: u64, digits: u64) -> (BigRational, BigRational
 fn digits(m: u64, n: u64, k: u64, times: f64) -> u64 {
     let (m, n, k) = (m as f64, n as f64, k as f64);
     let small = -k * (-(-n * k / m).exp_m1()).log2();
-    // Few items: their distinct bits must be hit, one by one.
+    // For few items, the query's positions must all be among the few set bits.
     let few = if n < 4.0 { 2.0 * k } else { 0.0 };
     (times * (small + 2.0 * k + few + (n * k).log2() + 64.0)) as u64
 }
@@ -131,7 +131,7 @@ impl Worst {
             Variant::Classic => classic(m, n, k, digits),
             Variant::Partitioned => partitioned(m, n, k, digits),
         };
-        // The second route must itself be good to far more digits than the bracket.
+        // The error of the second method must be far below the width of the bracket.
         assert!(low.is_positive() && (&high - &low) * (BigInt::one() << 90) < low, "the second route lacks digits for {context}");
         hold_between(&fpr, &low, &high, &context);
         self.count += 1;
@@ -139,7 +139,8 @@ impl Worst {
             self.width = self.width.max((fpr.upper - fpr.lower) / fpr.lower);
             self.error = self.error.max(((of_f64(fpr.value) - &low) / &low).abs().to_f64().expect("finite"));
         }
-        // Where the value underflows its logarithm carries it; `hold_between` has checked that.
+        // If the value underflows, only its logarithm is meaningful. `hold_between` has checked the
+        // logarithm.
     }
 
     fn report(&self, name: &str) {
@@ -159,7 +160,8 @@ fn random_sizes() {
         let mut worst = Worst::default();
         while worst.count < 250 {
             let (m, k) = (random.size(1e12).min(1 << 40), random.between(1, 64));
-            // Half of them at ordinary loads, half anywhere from nearly empty to overfull.
+            // Half of the cases have ordinary loads. The loads of the other half range from nearly
+            // empty to overfull.
             let load = (random.size(1e6) as f64).sqrt() / 200.0;
             let n = if random.next().is_multiple_of(2) {
                 random.size(1e11)

@@ -3,7 +3,7 @@
 
 mod common;
 
-// Read by this file alone, which needs a parser for it.
+// Only this file includes the module, because the module needs a parser.
 #[path = "common/calls.rs"]
 mod calls;
 
@@ -67,7 +67,7 @@ fn every_function_and_test_named_exists() {
     let mut missing = BTreeSet::new();
     for row in numbered_rows("PAPERS.md") {
         assert_eq!(row.len(), 5, "{row:?}");
-        // A statement about arrivals or about means has no function here, and says so.
+        // If a row has no function, it must say that it is a statement about arrivals or means.
         let has_function = quoted(&row[3]).next().is_some() || row[3].starts_with("none: ");
         assert!(has_function && quoted(&row[4]).next().is_some(), "{row:?} names no function or no test");
         missing.extend(quoted(&row[3]).filter(|name| !exists(name, &code)).map(str::to_owned));
@@ -98,12 +98,12 @@ fn every_row_has_a_test_that_calls_its_function() {
 #[test]
 fn names_alone_are_no_calls() {
     let of = |function: &str, test: &str| calls_of_tests()[test].has(function);
-    // Called in an assertion, by a helper, as a method, and as an enum's value.
+    // Called in an assertion, by a helper, as a method, and as a variant of an enum.
     assert!(of("half_full_items", "functions::half_full_filters"));
     assert!(of("Occupancy::variance", "functions::laws_of_batches") && of("Occupancy::classic", "functions::laws_of_batches"));
     assert!(of("Approximation::Knuth", "vectors::approximations_of_the_papers"));
     assert!(of("convergence::limit_rate", "convergence::upper_ends_hold"));
-    // In its text, in its file's imports, of another type.
+    // Only mentioned in a string, in the imports of the file, or as a function of another type.
     assert!(!of("half_full_items", "papers::names_alone_are_no_calls"));
     assert!(!of("convergence::slices_constant", "convergence::upper_ends_hold"));
     assert!(!of("Occupancy::union", "functions::laws_of_batches") && !of("Design::fpr", "convergence::upper_ends_hold"));
@@ -129,7 +129,7 @@ fn every_function_has_its_fault_and_a_test_that_rejects_it() {
     for line in list.lines().filter(|line| !line.starts_with('#')) {
         let parts: Vec<&str> = line.split(" ~ ").collect();
         assert_eq!(parts.len(), 4, "{line}");
-        // Several faults of one function are told apart by what stands behind its name.
+        // If a function has several faults, a text after its name distinguishes them.
         let function = parts[0].split('#').next().unwrap_or_default();
         for test in parts[3].split(", ") {
             assert!(tests.contains(test), "{line}: no test {test}");

@@ -1,4 +1,4 @@
-//! Plans and floors of schemes of two hashes.
+//! Tests plans for two-hash schemes, and the floors of their rates.
 
 mod common;
 

@@ -62,7 +62,8 @@ proptest! {
     fn a_plan_meets_the_rate_and_one_bit_less_does_not(variant in variant(), (items, asked) in wish()) {
         let plan = Plan::new(&Target::new().items(items).rate(asked).scheme(variant.into()).mean())?;
         let p = exact(&asked);
-        // A random rate is never within rounding of an exact one; ties have their own tests.
+        // A random rate is never so close to an exact rate that rounding matters. Ties have
+        // separate tests.
         prop_assert!(meets(variant, plan.bits, items, plan.probes, &p), "{plan:?}");
         prop_assert!(plan.fpr.upper <= asked.to_f64(), "{plan:?}");
         for probes in 1..=60 {
@@ -97,8 +98,7 @@ proptest! {
         let p = exact(&asked);
         prop_assert_eq!(plan.probes, probes);
         prop_assert!(meets(variant, plan.bits, items, probes, &p), "{:?}", plan);
-        // From 10^13 bits on, one bit moves the rate by less than the ends of an f64 bracket can
-        // show.
+        // From 10^13 bits on, one bit changes the rate by less than the width of an f64 bracket.
         prop_assert!(plan.bits == 1 || plan.bits > 10_000_000_000_000 || misses(variant, plan.bits - 1, items, probes, &p), "{:?}", plan);
     }
 
@@ -117,7 +117,7 @@ proptest! {
 /// slightly lower rate needs one more bit or one item fewer.
 #[test]
 fn ties_pass_and_a_hair_below_fails() {
-    // (bits, items, the exact rate of one probe, a hair below it)
+    // (bits, items, the exact rate with one probe, a slightly lower rate)
     let ties = [
         (2, 1, "1/2", "0.4999999999999999999"),
         (2, 1, "0.5", "9223372036854775807/18446744073709551615"),
@@ -139,7 +139,7 @@ fn ties_pass_and_a_hair_below_fails() {
             let (fewest, most) = fits(tie);
             assert!(fewest.is_some_and(|best| best.bits <= bits) && most.is_some_and(|best| best.items >= items), "{variant} {tie}");
             let (fewest_below, most_below) = fits(below);
-            // The hair shows where one probe is the best of its size.
+            // The slightly lower rate needs another size only if one probe is best for this size.
             if (2..=bits as u32).all(|probes| oracle::rate(variant, bits, items, probes) > exact(&rate(tie))) {
                 separated += 1;
                 assert_eq!((fewest.map(|best| best.bits), most.map(|best| best.items)), (Some(bits), Some(items)), "{variant} {tie}");
@@ -185,8 +185,8 @@ fn the_hash_floor_counts_against_a_tie() {
     let plan = plan(10, "0.6513215599");
     assert_eq!(plan.bits, 11);
     assert!(plan.hash_floor > 0.0);
-    // Where rounding outward would pass the asked rate, the bracket is cut there, not moved off the
-    // truth.
+    // If rounding outward would move the upper end above the requested rate, the upper end is the
+    // requested rate. The bracket still contains the true rate.
     let tight = Plan::new(&target(10, "0.9990234375000000001").bits(2).probes(1)).expect("the hair holds the floor");
     let truth = oracle::rate(Variant::Standard, 2, 10, 1) + hash_floor(10);
     oracle::hold(&tight.fpr, &truth, "a tie with a hair of room");
@@ -212,8 +212,8 @@ fn corners_are_answered() {
         let plan = plan(items, p);
         assert!(meets_with_floor(&plan, p), "{plan:?}");
     }
-    // One item, and a hash of one bit: three probes are enough by the textbook and too few exactly,
-    // so more of them are looked at.
+    // One item, and a hash of one bit. By the textbook, three probes are enough, but by the exact
+    // rate they are not, so the search must try more probes.
     let plan = Plan::new(&Target::new().items(1).bits(37).hash_bits(1)).expect("a plan");
     assert!(plan.probes > 3 && plan.textbook().is_ok(), "{plan:?}");
 }
@@ -291,8 +291,8 @@ fn rates_below_the_hash_floor_are_refused() {
     assert!(matches!(error, Error::BelowHashFloor { hash_bits: 128, .. }));
     let error = refused(target(1_000_000, "1e-15").hash_bits(64), &["1e-15", "1000000", "64-bit", "a rate of 5.42", "use a 128-bit hash"]);
     assert!(matches!(error, Error::BelowHashFloor { hash_bits: 64, .. }));
-    // With the wider hash the same wish is granted, and with the narrower one a rate somewhat above
-    // the floor.
+    // With the wider hash, the same request succeeds. With the narrower hash, a rate slightly above
+    // the floor succeeds.
     assert!(Plan::new(&target(1_000_000, "1e-15")).is_ok());
     let near = Plan::new(&target(1_000_000, "6e-14").hash_bits(64)).expect("above the floor");
     assert!(near.fpr.upper <= 6e-14 && near.bits > plan(1_000_000, "6e-14").bits, "the floor takes its share: {near:?}");
@@ -305,7 +305,7 @@ fn the_memory_cap_is_kept() {
     let error = refused(target(1_000, "1%").max_bits(free.bits - 1), &["0.01", "1000 items", "9595", "9594"]);
     let Error::OverMemoryCap { reachable, .. } = error else { panic!("{error}") };
     assert!(reachable > 0.01 && reachable < 0.0101);
-    // What the message says can be reached can be reached.
+    // The rate that the message names can be reached.
     let text = format!("{reachable:e}");
     assert!(Plan::new(&target(1_000, &text).max_bits(free.bits - 1)).is_ok());
     refused(target(1_000, "1%").bits(9_000).max_bits(8_000), &["9000", "8000"]);

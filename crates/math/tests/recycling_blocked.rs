@@ -34,7 +34,7 @@ fn chain(design: &BlockedDesign, goes_on: GoesOn) -> Chain {
     let steps: Vec<Vec<BigRational>> = (0..=m).map(|ones| occupied(m, k, ones)).collect();
     let mut start = vec![0; m as usize + 1];
     start[0] = blocks;
-    // Ordered by all set bits, which only grow.
+    // The states are ordered by the total number of set bits, which never decreases.
     let mut inflow = BTreeMap::from([((0u64, start), BigRational::one())]);
     let (mut items, mut passed, mut worst) = (BigRational::zero(), BigRational::zero(), BigRational::zero());
     while let Some(((ones, lines), entered)) = inflow.pop_first() {
@@ -125,7 +125,7 @@ fn the_shortcut_of_the_mean_fill_is_caught() {
 #[test]
 fn one_line_is_the_standard_design() {
     for (bits, probes, sigma) in [(16u64, 2u32, 7u64), (32, 1, 20), (64, 3, 32), (8, 2, 1)] {
-        // A power of two for the bits, so that the limit and the weights are not rounded.
+        // The number of bits is a power of two, so the limit and the weights are not rounded.
         let limit = (sigma as f64 / bits as f64).powi(probes as i32);
         let blocked = design(1, bits, probes, limit);
         let exact = Design::new(bits, probes, sigma, Mode::default()).and_then(|design| design.long_run()).expect("in range");
@@ -252,9 +252,9 @@ fn capacities_keep_to_the_rate_and_waste_little() {
         let found = blocked_capacity(blocks * BLOCK_BITS, &p).expect("in range").expect("a design");
         assert!(found.run.fpr.upper <= p.to_f64(), "{found:?}");
         let run = |probes, limit| run(&design(blocks, BLOCK_BITS, probes, limit));
-        // A limit higher by 0.3% is not proven to keep to the rate.
+        // A limit that is 0.3% higher is not proven to keep the rate.
         assert!(run(found.design.probes(), found.design.limit() * 1.003).fpr.upper > p.to_f64(), "{found:?}");
-        // Nor is any number of probes that would keep 1% more.
+        // No number of probes is proven to keep the rate with 1% more items.
         let items = 1.01 * found.run.items_per_cycle.lower;
         let near = found.design.probes().saturating_sub(5).max(1)..=found.design.probes() + 5;
         for probes in near {

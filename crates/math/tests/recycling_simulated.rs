@@ -10,7 +10,7 @@ use truebloom_math::recycling::{
 fn within(seen: &Bracket, exact: f64, context: &str) {
     let half = (seen.upper - seen.lower) / 2.0 * 1.55;
     assert!((seen.value - exact).abs() < half, "{seen:?} {exact} {context}");
-    // Narrow enough to reject an error of a tenth.
+    // The intervals are narrow enough to reject an error of 10%.
     assert!(half < exact / 10.0, "{seen:?} says too little of {context}");
 }
 
@@ -183,7 +183,7 @@ fn forgetting_averaged() {
     assert!(law.averaged(Gaps::Uniform { below: 0 }).is_err() && law.averaged(Gaps::Fading { mean: 0.0 }).is_err());
     let (early, late) = (law.after(10.0, 1.0).expect("in range"), law.after(1e6, 1.0).expect("in range"));
     assert!(early < 1e-6 && late > 1.0 - 1e-9 && law.after(-1.0, 1.0).is_err());
-    // Both routes at a mean where they meet.
+    // A mean at which both methods of computation apply.
     let large = Design::new(6_000, 3, 3_000, Mode::default()).and_then(|design| design.forgetting()).expect("in range");
     let (below, above) = (large.after(699.9, 1.0).expect("in range"), large.after(700.1, 1.0).expect("in range"));
     assert!((above - below - 0.2 * (large.probability(701).value - large.probability(700).value)).abs() < 1e-4, "{below} {above}");
@@ -202,8 +202,8 @@ fn gains_over_a_fixed_interval() {
 /// without bits and items.
 #[test]
 fn the_simulated_filter_keeps_its_word() {
-    // Positions of 2^20 that do not meet: a cycle ends with the item that sets the fifth bit, and
-    // the next one begins after it.
+    // Positions among 2^20 bits that do not coincide. The cycle ends with the item that sets the
+    // fifth bit, and the next cycle begins after this item.
     let wide = Design::new(1 << 20, 1, 4, Mode::two_phase()).expect("a design");
     let mut filter = subject(&wide, None, 5).expect("in range");
     let mut ends = Vec::new();
@@ -215,9 +215,10 @@ fn the_simulated_filter_keeps_its_word() {
         }
     }
     assert_eq!(ends, [4, 9, 14, 19, 24]);
-    // The cycle that just ended is frozen, and what came before it is forgotten.
+    // The items of the cycle that just ended are frozen, and the items of earlier cycles are
+    // forgotten.
     assert!((20..25).all(|item| filter.offer(item)) && (10..15).all(|item| !filter.offer(item)));
-    // One phase that a number of items ends as well: all its items are gone.
+    // With one phase that also ends after a number of items, all items of the phase are forgotten.
     let one = Design::new(1 << 20, 1, 100, Mode::default()).expect("a design");
     let mut filter = subject(&one, Some(3), 5).expect("in range");
     let cycles: Vec<u64> = (0..9).map(|item| (filter.offer(item), filter.cycles()).1).collect();
@@ -256,7 +257,8 @@ fn a_few_cycles_have_an_exact_interval() {
     for seed in 0..3 {
         let seen = simulate(&design, Stream::New, 32_000, seed).expect("in range").items_per_cycle;
         let (cycles, chance) = ((32_000.0 / seen.value).round(), 1.0 / seen.upper);
-        // Fewer than this many ends of a cycle among 32,000 items, term by term.
+        // The probability of fewer than this many ends of a cycle among 32,000 items, summed term
+        // by term.
         let (mut fewer, mut term) = (0.0, (32_000.0 * (-chance).ln_1p()).exp());
         for ends in 0..cycles as u32 {
             fewer += term;

@@ -83,7 +83,7 @@ fn intersections_by_the_chain() {
         let found = sets::set_fpr(SetOp::Intersection, Variant::Standard, bits, probes, &items).expect("in range");
         hold(&found, &truth, &format!("m={bits} k={probes} {items:?}"));
     }
-    // A real size: a little above the product of the rates, and the union is the sum.
+    // At a real size, the rate of the intersection is slightly above the product of the rates.
     let found = sets::set_fpr(SetOp::Intersection, Variant::Standard, 1 << 30, 10, &[70_000_000, 60_000_000]).expect("in range");
     let product: f64 = [70_000_000, 60_000_000].map(|n| Variant::Standard.fpr(1 << 30, n, 10).expect("in range").value).iter().product();
     assert!(found.value > product && found.value < product * 1.000_001 && found.upper.to_bits() - found.lower.to_bits() <= 2);
@@ -154,7 +154,7 @@ fn second_moments_by_the_chain() {
             close(found.variance, &(second - &mean * &mean), 1e-15, &context);
         }
     }
-    // The delta method's spread, 2 to first order in 1/n: k^2 Var[X] / E[X]^2.
+    // By the delta method, the relative variance is k^2 Var[X] / E[X]^2, to first order in 1/n.
     for variant in Variant::ALL {
         let (bits, items, probes) = (1 << 30, 112_000_000, 7);
         let found = rate_moments(variant, bits, items, probes).expect("in range");
@@ -167,7 +167,7 @@ fn second_moments_by_the_chain() {
 
 #[test]
 fn sizes_from_counts() {
-    // Counts at the mean of 300, 200 and 400 items give these sizes back.
+    // The mean counts of 300, 200 and 400 items give these sizes again.
     for (variant, bits, probes) in [(Variant::Standard, 1 << 16, 6), (Variant::Classic, 1 << 16, 6), (Variant::Partitioned, 6 << 13, 6)] {
         let law = variant.law(bits, probes).expect("in range");
         let ones = |items| law.fill(items).expect("in range").expect("known").mean.round() as u64;
@@ -231,7 +231,7 @@ fn intervals_cover_every_consistent_triple() {
     }
     println!("{consistent} boxes, {tight} of {} ranges attained", 7 * consistent);
     assert!(consistent > 5_000 && tight > 6 * consistent);
-    // Full filters bound nothing from above.
+    // For full filters, there is no upper bound.
     let open = Interval { lower: 100, upper: None };
     let found = sets::intervals(open, Interval { lower: 5, upper: Some(9) }, open).expect("consistent");
     assert_eq!((found.union.upper, found.intersection.upper, found.only_a.upper), (f64::INFINITY, 9.0, f64::INFINITY));
@@ -252,7 +252,7 @@ fn bad_questions() {
     assert_eq!(sets::set_fpr(SetOp::Union, Variant::Standard, 8, 2, &[0, 0]).map(|fpr| fpr.upper), Ok(0.0));
     assert!("both".parse::<SetOp>().is_err());
     assert!(false_positives(Variant::Standard, 8, 1, 2, u64::MAX).is_err() && rate_moments(Variant::Classic, 8, 1, 9).is_err());
-    // Far outside: an error or an answer, soon.
+    // Arguments far outside the range give an error or an answer quickly.
     let _ = rate_moments(Variant::Standard, 10, 1 << 62, 100_000);
     let _ = sets::set_fpr(SetOp::Intersection, Variant::Standard, 1 << 62, 100_000, &[1, u64::MAX]);
 }

@@ -79,8 +79,8 @@ fn best_probes_by_brute_force() {
     for variant in Variant::ALL {
         for bits in 2..=14u64 {
             for items in 1..=6 {
-                // Beyond twice the bits a standard filter only gets worse: the lower bound
-                // (E[X]/m)^k tends to 1.
+                // For more probes than twice the bits, the rate of a standard filter only rises,
+                // because the lower bound (E[X]/m)^k tends to 1.
                 let most = if variant == Variant::Standard { 2 * bits as u32 } else { bits as u32 };
                 let rates: Vec<BigRational> = (1..=most).map(|probes| oracle::rate(variant, bits, items, probes)).collect();
                 let least = rates.iter().min().expect("not empty");
@@ -101,7 +101,7 @@ fn ties_are_found_exactly() {
         assert_eq!(best(Variant::Classic, 2 * u64::from(half) + 1, 1), [half, half + 1]);
         assert_eq!(best(Variant::Classic, 2 * u64::from(half), 1), [half]);
     }
-    // One bit is full after one item, whatever the probes.
+    // After one item, a filter with one bit is full, whatever the number of probes.
     assert_eq!(best(Variant::Standard, 1, 1).len(), 1_000);
     assert_eq!(best(Variant::Classic, 1, 1), [1]);
 }
@@ -123,7 +123,7 @@ fn one_probe_is_best_past_saturation() {
 fn fewest_bits_by_brute_force() {
     for variant in Variant::ALL {
         for items in 1..=3u64 {
-            // The best rate of each size, by fractions.
+            // The best rate of each size, computed in fractions.
             let least = |bits: u64| {
                 let most = if variant == Variant::Standard { 14 } else { bits.min(14) as u32 };
                 (1..=most).map(|probes| oracle::rate(variant, bits, items, probes)).min().expect("not empty")

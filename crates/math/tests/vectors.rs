@@ -28,7 +28,7 @@ fn hold(fpr: &Fpr, expected: &str, ln: Option<&str>, row: &Value) -> f64 {
         Some(text) => text.parse().expect("a logarithm"),
         None => ln_of(expected),
     };
-    // The vectors' logarithm is itself rounded to f64 here.
+    // In these vectors, the logarithm is itself rounded to f64.
     let ulp = ln_truth.abs() * f64::EPSILON + 2e-16;
     assert!(fpr.ln_lower <= ln_truth + ulp && ln_truth - ulp <= fpr.ln_upper, "{fpr:?} misses ln {ln_truth} in {row}");
     assert!(fpr.ln_upper - fpr.ln_lower <= WIDTH, "{fpr:?} is too wide in {row}");
@@ -62,7 +62,7 @@ fn every_rate_lies_in_its_bracket() {
                     .into_iter()
                     .enumerate()
             {
-                // An exact fraction where there is one.
+                // The exact fraction is used if the vector has one.
                 let exact = text(row, &format!("{value}_frac"));
                 let Some(expected) = exact.or(text(row, value)) else { continue };
                 let fpr = variant.fpr(m, n, k).unwrap_or_else(|error| panic!("{variant} {row}: {error}"));
@@ -87,7 +87,7 @@ fn approximations_of_the_papers() {
             for (i, (approximation, field)) in Approximation::ALL.into_iter().zip(["A1", "A2", "A3", "U", "L"]).enumerate() {
                 let Some(expected) = text(row, field) else { continue };
                 let expected = fraction(expected).to_f64().expect("finite");
-                // Below 1e-290 the approximation itself may underflow.
+                // Below 1e-290, the approximation itself can underflow.
                 if expected < 1e-290 {
                     continue;
                 }

@@ -36,7 +36,7 @@ fn every_shape_has_its_element() {
     let band = chart().with(Series::band("a band", band)).svg().expect("points");
     assert_eq!((of_colour(&band, "polygon", BLUE), of_colour(&band, "rect", BLUE)), (1, 1));
     assert_eq!(of_colour(&band, "polyline", BLUE), 2, "its edges, which are what is seen of a narrow one");
-    // Unnamed, it is not in the legend.
+    // A series without a name is not in the legend.
     let unnamed = chart().with(Series::line("hidden", vec![(1.0, 0.1), (2.0, 0.2)]).unnamed()).svg().expect("points");
     assert!(of_colour(&unnamed, "polyline", BLUE) == 1 && !unnamed.contains(">\nhidden"));
 }
@@ -75,10 +75,11 @@ fn lines_are_cut_at_the_edge() {
     let all: Vec<(f64, f64)> = curve(1e-6, falling.clone());
     let cut: Vec<(f64, f64)> = curve(10f64.powf(-2.5), falling);
     let foot = all[5].1;
-    // Half-way between the second point and the third, at the foot of the chart.
+    // Halfway between the second and the third point, at the bottom of the chart.
     assert_eq!((all.len(), cut.len(), cut[2].1), (6, 3, foot));
     assert!((2.0 * (cut[2].0 - cut[1].0) - (cut[1].0 - cut[0].0)).abs() <= 2.0, "{cut:?}");
-    // In again on the other side, and a line whose points are all outside crosses the chart.
+    // The line comes back on the other side. A line whose points are all outside also crosses the
+    // chart.
     assert_eq!(curve(0.01, vec![(1.0, 0.001), (2.0, 0.1), (3.0, 0.001)]).len(), 3);
     let whole: Vec<(f64, f64)> = curve(0.01, vec![(0.0, 0.1), (8.0, 0.1)]);
     assert_eq!(curve(0.01, vec![(-4.0, 0.1), (12.0, 0.1)]), whole);
@@ -96,12 +97,12 @@ fn words_of_near_lines_do_not_meet() {
         let places = places_of_words(&chart.svg().expect("points"));
         assert_eq!(places.len(), values.len());
         for (number, (left, top)) in places.iter().enumerate() {
-            // Lines of 120 units; no word is wider than 800.
+            // The lines have a length of 120 units, and no word is wider than 800.
             let meets = |(other_left, other_top): &(f64, f64)| (top - other_top).abs() < 120.0 && (left - other_left).abs() < 800.0;
             assert!(!places[..number].iter().any(meets), "{values:?}: {places:?}");
         }
-        // Between the axes: above the foot, where 440 pixels less the label's room end, and below
-        // the title and the note.
+        // The texts are between the axes: above the bottom, which is at 440 pixels minus the height
+        // of the label, and below the title and the note.
         assert!(places.iter().all(|(_, top)| *top > 400.0), "{values:?}: {places:?}");
         assert!(places.iter().all(|(_, top)| *top < 3_900.0), "{values:?}: {places:?}");
     }
@@ -148,7 +149,7 @@ fn words_leave_curves_alone_in_a_narrow_chart() {
     let chart = Chart::new("", Axis::linear("x"), Axis::linear("y")).with(Series::line("", rising));
     let svg = chart.marked(Mark::upright(20.0, "mark as wide as half")).sized(300, 300).svg().expect("points");
     let [(_, top)] = places_of_words(&svg)[..] else { panic!("one text") };
-    // The curve is above 290 from there on; the first row of texts begins at 180.
+    // From there on, the curve is above 290. The first row of texts begins at 180.
     assert!(top > 290.0, "{top}: {svg}");
 }
 
@@ -163,7 +164,7 @@ fn series_differ_by_shape_and_pages_have_one_sheet() {
         let alone = Chart::new("one", Axis::linear("x"), Axis::linear("y"));
         let alone = alone.with(Series::points("", vec![(1.0, 1.0)]).coloured(number as usize)).svg().expect("a point");
         let shape = alone.lines().rfind(|line| line.starts_with("<circle") || line.starts_with("<polygon")).expect("a point");
-        // Corners from the first one.
+        // The corners, starting with the first.
         let corners: Vec<(i32, i32)> = shape
             .split("points=\"")
             .nth(1)
@@ -183,7 +184,7 @@ fn series_differ_by_shape_and_pages_have_one_sheet() {
     let own: Vec<&str> = svg.split_once("dark){").and_then(|(_, rest)| rest.split_once("</style>")).expect("rules").0.split('}').collect();
     let page = page_style();
     let coloured: Vec<&&str> = own.iter().filter(|rule| rule.contains("=\"#")).collect();
-    // A ramp of thirty shades, six points, the axes and the words.
+    // The page has a ramp of thirty shades, six points, the axes and the texts.
     assert!(coloured.len() > 36, "{own:?}");
     assert!(coloured.iter().all(|rule| page.contains(&format!("{rule}}}"))), "{page}");
 }
@@ -230,8 +231,8 @@ fn extreme_numbers_draw_or_are_refused() {
         for scale in [Axis::log("y"), Axis::linear("y")] {
             for x in [0.0, -1e300, 1e-300, 7.0, 1e300] {
                 let svg = Chart::new("one", Axis::linear("x"), scale.clone()).with(Series::points("p", vec![(x, y)])).svg();
-                // No logarithm of a number that small is told from the next, and no difference of
-                // numbers that large.
+                // The logarithm of numbers this small cannot distinguish neighbouring numbers, and
+                // neither can the difference of numbers this large.
                 let drawn = (1e-300..=1e300).contains(&y) || y == f64::MIN_POSITIVE || y < 1.0 && scale == Axis::linear("y");
                 assert_eq!(svg.is_ok(), drawn, "{x} {y} {scale:?}");
                 assert!(svg.is_ok_and(|svg| !svg.contains("NaN") && !svg.contains("inf")) || !drawn, "{x} {y} {scale:?}");
@@ -254,7 +255,7 @@ fn words_fit_a_narrow_chart() {
     for ((axis, last), at) in axes.iter().cloned().flat_map(|axis| [0.02, 0.3, 0.48, 0.6, 0.69, 0.95].map(|at| (axis.clone(), at))) {
         let line = Series::line("a line", vec![(last / 2000.0, 0.0), (last, 1.0)]);
         let mark = Mark::upright(at * last, "asked for 1,000 items".to_owned());
-        // A second text at the same line finds the better side taken.
+        // A second text at the same line finds that the better side is occupied.
         let second = Mark::upright(at * last, "and 1,000 more of them".to_owned());
         let svg = Chart::new("", axis, Axis::linear("y")).with(line).marked(mark).marked(second).sized(300, 300).svg().expect("points");
         let attribute =
@@ -266,7 +267,7 @@ fn words_fit_a_narrow_chart() {
             }
             let words = text.split('>').nth(1).and_then(|rest| rest.split('<').next()).expect("words").trim().to_owned();
             let number = |name: &str| attribute(&text, name).and_then(|value| value.parse::<f64>().ok()).expect("a place");
-            // Half the size of the type is a usual letter's width.
+            // A usual letter is half as wide as the type size.
             let wide = 58.0 * words.chars().count() as f64;
             let left = number("x")
                 - wide

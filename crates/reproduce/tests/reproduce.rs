@@ -274,7 +274,8 @@ fn simulated_rates_agree_with_their_laws() {
             let [simulated, error, law, lower, upper] = *rates else { panic!("five columns: {row:?}") };
             let room = 5.0 * error.max(1e-5);
             assert!(lower - room < simulated && simulated < upper + room, "{row:?}");
-            // A law is a number only where it is more than the middle of a bracket.
+            // The law has a value only if its method is exact or validated. Otherwise, only the
+            // bracket is known.
             let is_sharp = ["exact", "validated"].contains(&methods[number]);
             assert_eq!(law.is_finite(), is_sharp, "{row:?}");
             assert!(!is_sharp || lower <= law && law <= upper && upper - lower < 1e-3 * law, "{row:?}");
@@ -282,7 +283,7 @@ fn simulated_rates_agree_with_their_laws() {
         }
     }
     assert!((100..140).contains(&sharp), "{sharp}");
-    // The table says so too: no number, and the word.
+    // The table also says this: the value is missing, and the method is named.
     let csv = figure.csv();
     assert!(csv.starts_with("c,k,n,limit,standard simulated,standard error,standard law,standard lower,standard upper,"));
     let last: Vec<&str> = csv.lines().last().expect("rows").split(',').collect();
@@ -324,7 +325,7 @@ fn the_report_is_one_whole_page() {
 fn claims_take_what_is_known() {
     let mut known = SIMULATED.clone();
     assert_eq!(known.keys().filter(|name| name.starts_with("dozier-3 one ")).count(), 27);
-    // Three of the 22 points that are seen are damaged, six are false.
+    // Of the 22 points that are read, three are damaged and six have wrong values.
     let damaged = [vec![], vec![0.5], vec![0.5, -1.0, 2.0]];
     for (probes, damaged) in [3, 5, 7].into_iter().zip(damaged) {
         let mut put =
@@ -374,7 +375,7 @@ fn every_claim_is_in_the_list_of_those_that_a_fault_overturned() {
 
 #[test]
 fn numbers_that_are_known_another_way() {
-    // From the reference analysis, by exact summation.
+    // The values come from the reference analysis, by exact summation.
     for (paper, id, ours) in [
         (Paper::Burns, "five-items-rate-standard", "15.7121%"),
         (Paper::Burns, "example-rate-classic-11", "4.85097e-4"),

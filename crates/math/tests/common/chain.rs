@@ -157,7 +157,7 @@ pub fn joint_rate(bits: u64, probes: u32, sigma: u64, colliding: bool, included:
     let mut law = vec![0.0; states * states];
     law[0] = 1.0;
     for _ in 0..20_000 {
-        // Half of the time nothing arrives: the chain forgets its period.
+        // With probability one half, a step does nothing, so that the chain has no period.
         let mut next: Vec<f64> = law.iter().map(|weight| weight / 2.0).collect();
         for (state, &weight) in law.iter().enumerate().filter(|(_, weight)| **weight > 0.0) {
             let (active, frozen) = (state / states, state % states);

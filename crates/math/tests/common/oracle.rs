@@ -115,7 +115,7 @@ pub fn hold_between(fpr: &Fpr, low: &BigRational, high: &BigRational, context: &
         assert_eq!(fpr.ln_lower, f64::NEG_INFINITY, "{context}");
         return;
     }
-    // The logarithms here are good to 2^-150, far below the last digit of an f64.
+    // These logarithms are accurate to 2^-150, far below the last digit of an f64.
     let hair = BigRational::new(BigInt::one(), BigInt::one() << 150);
     assert!(of_f64(fpr.ln_lower) <= ln(high) + &hair, "{fpr:?} misses the logarithm of {context} from above");
     assert!(ln(low) - &hair <= of_f64(fpr.ln_upper), "{fpr:?} misses the logarithm of {context} from below");

@@ -35,8 +35,8 @@ fn every_number_has_one_row() {
     let numbers: Vec<String> = numbered_rows("ERRATA.md").into_iter().map(|row| row[0].clone()).collect();
     for (paper, last) in [("B", 35), ("G", 11), ("L", 2), ("K", 18), ("D", 30)] {
         let own: Vec<u32> = numbers.iter().filter_map(|number| number.strip_prefix(paper)?.parse().ok()).collect();
-        // A row keeps its number when it moves between the tables of what is wrong and of what is
-        // right.
+        // A row keeps its number when it moves between the tables of errors and of correct
+        // statements.
         let mut sorted = own.clone();
         sorted.sort_unstable();
         assert_eq!(sorted, (1..=last).collect::<Vec<_>>(), "{paper}: {own:?}");

@@ -1,4 +1,4 @@
-//! Laws and occupancy.
+//! Calls laws and occupancy distributions with extreme arguments.
 
 use crate::draw::Draw;
 use crate::watch::{Call, watch};

@@ -1,4 +1,5 @@
-//! Extreme arguments for estimates, tails, rates of one filter, sketches and the papers' formulas.
+//! Calls estimates, tails, rates of one filter, sketches and the papers' formulas with extreme
+//! arguments.
 
 use crate::draw::Draw;
 use crate::watch::{Call, watch};

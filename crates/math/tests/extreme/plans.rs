@@ -1,4 +1,4 @@
-//! Extreme arguments for plans, searches and certificates.
+//! Calls plans, searches and certificates with extreme arguments.
 
 use crate::watch::{Call, watch};
 use std::hint::black_box;

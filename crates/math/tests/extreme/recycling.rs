@@ -1,4 +1,4 @@
-//! Filters that forget.
+//! Calls the functions for recycling filters with extreme arguments.
 
 use crate::watch::{Call, watch};
 use std::hint::black_box;

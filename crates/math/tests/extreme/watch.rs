@@ -66,7 +66,7 @@ fn on_a_clock(mut draw: Draw, call: fn(&mut Draw)) -> Option<(Duration, bool)> {
     std::thread::spawn(move || {
         let before = clock();
         let returned = catch_unwind(AssertUnwindSafe(|| call(&mut draw))).is_ok();
-        // The receiver is gone if it took too long.
+        // If the call took too long, the receiver is gone.
         let _ = sender.send((clock().saturating_sub(before), returned));
     });
     receiver.recv_timeout(NEVER).ok()

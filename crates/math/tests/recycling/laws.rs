@@ -89,7 +89,8 @@ fn small_chains_in_fractions() {
             }
         }
     }
-    // 8 x 21 colliding, 91 distinct, 35 of each retaining.
+    // 8 x 21 cases with colliding probes, 91 with distinct probes, and 35 of each with a retained
+    // item.
     assert_eq!(count, 329);
 }
 
@@ -112,7 +113,7 @@ fn retained_items_are_placed_afresh_where_seeds_are_renewed() {
             differ += u32::from(run.fpr != design(kept).long_run().expect("in range").fpr);
         }
     }
-    // One probe, and distinct ones, begin alike either way.
+    // With one probe, or with distinct probes, a cycle begins in the same way in both modes.
     assert!(differ >= 15, "{differ}");
     let run = |bits, probes, sigma| {
         let mode = Mode { retaining: true, ..Mode::default() };
@@ -216,7 +217,7 @@ fn modes_differ() {
 /// probability that it ends.
 #[test]
 fn cycles_that_get_stuck_are_left_out() {
-    // A single bit is set by the first item, and no item sets another.
+    // With a single bit, the first item sets the bit, and no other item sets one.
     let all = n_bounded(1, 1, 3, Counting::Real).expect("in range");
     assert_eq!((all.stuck, all.fpr.lower), (1.0, 0.0));
     for (bits, probes, items, fpr) in [(9, 3, 8, 0.333_826_164_131_986), (4, 2, 3, 0.315_004_659_832_246)] {

@@ -22,7 +22,8 @@ fn one_run_keeps_to_its_bound() {
                 let context = format!("{design:?} {items} {confidence}: {most} fails with {fails:e}");
                 assert!(fails <= (1.0 - confidence) * (1.0 + 1e-9), "{context}");
                 let next: f64 = passed.iter().skip((most as f64 * 0.85) as usize).sum();
-                // Short runs pay for the cycle that they end in.
+                // In short runs, the bound is less tight, because of the cycle in which the run
+                // ends.
                 assert!(items < 400 || next > (1.0 - confidence) / 40.0, "{context}, {next:e}");
             }
         }

@@ -65,8 +65,8 @@ fn small_capacities_are_the_most() {
 /// digit is not met.
 #[test]
 fn ties_are_decided_by_the_decimal() {
-    // Four bits, one probe, sigma 2, retaining: a rate of 2/5 and 10/3 items (vectors); what else
-    // keeps to 2/5 has fewer.
+    // Four bits, one probe, sigma 2, and a retained item: a rate of 2/5 and 10/3 items (vectors).
+    // Other designs with a rate of at most 2/5 hold fewer items.
     let items = |p: &str| capacity(4, &rate(p), one_phase(false, true)).expect("in range").expect("a design").run.items_per_cycle.value;
     let most = 10.0 / 3.0;
     assert!([items("0.4"), items("2/5"), items("0.4000000000000000001")].iter().all(|found| (found - most).abs() < 1e-15));
@@ -86,7 +86,7 @@ fn smallest_sizes() {
         let less = capacity(found.design.total_bits() - 1, &p, Mode::default()).expect("in range");
         assert!(less.is_none_or(|less| less.run.items_per_cycle.upper < items));
     }
-    // Every size, one by one.
+    // All sizes are tried one after another.
     for (items, p, mode) in [(3.5, "0.05", Mode::default()), (12.0, "0.01", Mode::two_phase()), (20.0, "0.1", one_phase(false, false))] {
         let found = min_bits(items, &rate(p), mode).expect("in range").expect("a size").design.total_bits();
         let first = (mode.filters()..)
@@ -122,7 +122,7 @@ fn what_it_takes_to_remember() {
         let certain = remember(items, 0.0, &asked, mode).expect("in range").expect("a design");
         assert!(certain.run.fpr.upper <= asked.to_f64() && certain.design.sigma() / u64::from(certain.design.probes()) >= items);
         assert_eq!(certain.design.forgetting().expect("in range").probability(items).value, 0.0);
-        // Nothing smaller does.
+        // No smaller size is enough.
         for bits in 1..certain.design.bits() {
             for probes in 1..=12 {
                 let sigma = u64::from(probes) * items;
@@ -167,7 +167,7 @@ fn worst_rates_are_kept() {
             (found.run.items_per_cycle.value / best - 1.0).abs() < 1e-12 && found.run.worst.upper <= rate(p).to_f64(),
             "{found:?} {best}"
         );
-        // The average is lower, and what is planned for it has more items.
+        // A design for the average rate holds more items, because the average rate is lower.
         let average = capacity(bits, &rate(p), mode).expect("in range").expect("a design");
         assert!(average.run.worst.lower > rate(p).to_f64() && average.run.items_per_cycle.value > best);
     }
@@ -187,7 +187,7 @@ fn extreme_calls_end() {
     let kept = Mode { seeds: Seeds::Kept, ..two };
     let run = |bits, probes, sigma, mode| Design::new(bits, probes, sigma, mode).and_then(|design| design.long_run());
     for mode in [two, kept] {
-        // Two filters at one item's 5,000 positions take too many steps, and are refused.
+        // With 5,000 positions per item, two filters take too many steps, so they are refused.
         let Ok(found) = run(500, 5_000, 250, mode) else {
             assert_eq!(mode, kept);
             continue;
@@ -217,7 +217,7 @@ fn extreme_calls_end() {
 /// names is accepted: the law and equal hashes together keep it. At usual rates, nothing is added.
 #[test]
 fn equal_hashes_count() {
-    // An item for every bit, at 2^-128 each.
+    // The probability of equal hashes, for as many items as bits.
     let floor = |found: &SizedDesign| found.design.total_bits() as f64 / 2f64.powi(128);
     for mode in [Mode::default(), Mode::two_phase()] {
         for p in ["1e-40", "1e-36"] {
@@ -238,7 +238,7 @@ fn equal_hashes_count() {
         for p in ["3e-33", "1e-32", "1e-30"] {
             let found = min_bits(1_000.0, &rate(p), mode).expect("in range").expect("a design");
             let (law, both) = (found.design.long_run_of_bits().expect("affordable").fpr, found.run.fpr);
-            // A design has one rate: that of the search, once.
+            // A design has one rate, which is the rate in the search.
             assert_eq!(found.run, found.design.long_run().expect("affordable"), "{p}");
             let again = found.design.long_run_nearly().expect("affordable");
             assert!(again.worst.upper == found.run.worst.upper && again.worst.upper > law.upper, "{p}: {again:?}");
