@@ -57,7 +57,8 @@ fn formula_22_needs_a_parenthesis_and_room() {
             assert!(sizes.iter().all(|&k| rho(&sizes, r, s) != factor(one() - ratio(k, s))), "the product of ones, minus one share");
         }
     }
-    // At s = max k the second term is a zero times a quotient by zero; its value is 0.
+    // At s = max k, the second term is zero times a quotient whose denominator is zero. Its value
+    // is 0.
     assert!(ways(2, &sizes).is_zero());
     assert!((1..=3).all(|r| rho(&sizes, r, 3) == rho(&sizes, r - 1, 3)));
 }
@@ -96,7 +97,7 @@ fn lemma_8_turns_the_committees_inside_out() {
         let reversed = |sizes: &[u64]| union_law(bits, sizes).into_iter().rev().collect::<Vec<_>>();
         let complements: Vec<u64> = sizes.iter().map(|&size| bits - size).collect();
         assert_eq!(common, reversed(&complements));
-        // Sizes that are their own complements hide the slip.
+        // Sizes that are their own complements hide the error.
         assert_eq!(common == reversed(&sizes), sizes == [2, 3]);
     }
 }
@@ -217,8 +218,9 @@ fn formula_43_begins_with_the_wrong_factor() {
 /// at the moment estimate is not zero.
 #[test]
 fn formula_46_is_moments_only_and_classic_only() {
-    // Rounded, both may be one number, as at m = 4, k = 2 and three set bits. At m = 7, k = 3 and
-    // six they are not: 3.477, and the likelihood is largest at 4.
+    // The two estimates can have the same rounded value, as at m = 4, k = 2 and three set bits. At
+    // m = 7, k = 3 and six set bits they differ: the moment estimate is 3.477, and the likelihood
+    // is largest at 4.
     let estimates = |m, k, ones| {
         let moments = items_by_moments(Variant::Classic, m, k, ones).expect("in range").expect("not full");
         (moments, items_by_likelihood(Variant::Classic, m, k, ones).expect("in range").expect("not full"))
@@ -253,8 +255,8 @@ fn formula_47_has_no_unbiased_rival_beyond_its_range() {
     for (items, size) in [(1, 2), (2, 2), (3, 1), (2, 3)] {
         let most = items * size;
         let law = |bits| batches(bits, items, size);
-        // Unbiasedness at m = k, k+1, ... nk leaves one value for each number of set bits, so no
-        // other estimator is left.
+        // Unbiasedness at m = k, k+1, ... nk determines one value for each number of set bits, so
+        // there is no other unbiased estimator.
         let mut only = vec![BigRational::zero(); most as usize + 1];
         for bits in size..=most {
             let law = law(bits);
@@ -326,7 +328,7 @@ fn formula_50_has_two_wrong_signs() {
         let c = throws.len() as u64;
         let total: u64 = throws.iter().sum();
         let (first, second) = joint(m, &throws);
-        // The products of (50) are these probabilities times m^(nk).
+        // The products in (50) are these probabilities times m^(nk).
         let scale = raise(&whole(m), total);
         let (one_bit, two_bits) = (&first * &scale, &second * &scale);
         let outer = raise(&whole(m), total - 1);
@@ -384,7 +386,7 @@ fn psi_classic(h: u64, m: u64, items: u64, size: u64) -> BigRational {
         return one();
     }
     let first = psi_classic(h - 1, m, items, size);
-    // At m = k the factor is zero and the recursion ends.
+    // At m = k, the factor is zero, and the recursion ends.
     if m <= size { first } else { first - empty(m, size, items) * psi_classic(h - 1, m - 1, items, size) }
 }
 
@@ -446,8 +448,8 @@ fn section_4_1_logarithm_is_about_one_over_m() {
 
 #[test]
 fn theorem_26_equality_needs_a_constant() {
-    // Two balls in two urns: one urn or two with equal probability, as the printed condition asks,
-    // and yet no equality.
+    // Two balls in two urns occupy one urn or two urns with equal probability, as the printed
+    // condition requires. Yet the two sides are not equal.
     let even = balls(2, 2);
     assert_eq!(even[1], even[2]);
     assert!(expectation(&even, |x| whole(x * x)) > raise(&mean(&even), 2));
@@ -477,7 +479,7 @@ fn section_4_3_counts_no_whole_bits() {
     // two, as for one of 16 bits, reaches it.
     for (m, k, whole_bits, share) in [(16, 1, 4, 1.0), (16, 8, 14, 0.975_123), (16, 2, 7, 0.986_699), (100, 50, 97, 0.993_286)] {
         let bits = oracle::ln(&chosen(m, k)) / oracle::ln(&whole(2));
-        // The logarithm of a power of two is a whole number except for its last digits.
+        // The logarithm of a power of two is an integer, except for its last digits.
         assert_eq!((bits - ratio(1, 1 << 40)).ceil(), whole(whole_bits), "m={m} k={k}");
         let rate = Variant::Classic.fpr(m, 1, k as u32).expect("in range");
         let efficiency = -rate.ln / std::f64::consts::LN_2 / whole_bits as f64;
@@ -507,8 +509,8 @@ fn section_5_numbers_of_five_items_in_1024_bits() {
     let classic = [124, 142].map(|k| classic_sum(1_024, 5, k));
     let rise = |f: &[BigRational; 2]| (&f[1] / &f[0] - one()) * &hundred;
     assert!(rounds_to(&rise(&standard), "15.7") && rounds_to(&rise(&classic), "106.9"), "as printed");
-    // The efficiency falls in proportion to the logarithm of the rate: 0.2% and 0.7% are these
-    // relative losses, rounded.
+    // The efficiency is proportional to the logarithm of the rate. The values 0.2% and 0.7% are
+    // these relative losses, rounded.
     let loss = |f: &[BigRational; 2]| (one() - oracle::ln(&f[1]) / oracle::ln(&f[0])) * &hundred;
     assert!(rounds_to(&loss(&standard), "0.153") && rounds_to(&loss(&classic), "0.733"));
     let points = |f: &[BigRational; 2]| (oracle::ln(&f[1]) - oracle::ln(&f[0])) / oracle::ln(&whole(2)) * ratio(5, 1_024) * &hundred;
@@ -596,8 +598,8 @@ fn conjecture_28_is_false_for_whole_items() {
     }
     let efficiency = |n, k| -oracle::ln(&classic_sum(12, n, k)) * whole(n) / (oracle::ln(&whole(2)) * whole(12));
     assert!(rounds_to(&efficiency(8, 1), "0.66384") && rounds_to(&efficiency(4, 2), "0.66359"));
-    // Its greatest value is right for even m; for odd m, with m/2 rounded, two sizes reach it, and
-    // m = 3 does better with two items of one bit.
+    // The printed maximum is right for even m. For odd m, if m/2 is rounded, two sizes reach it.
+    // For m = 3, two items of one bit are better.
     for m in 2..=21u64 {
         let greatest = (1..m).map(|k| classic_peak(m, k)).max().expect("not empty");
         let one_item = [m / 2, m.div_ceil(2)].map(|k| -oracle::ln(&classic_sum(m, 1, k)));

@@ -53,7 +53,7 @@ fn a_cycle_goes_on_at_sigma_set_bits() {
     for (bits, probes, sigma) in small() {
         let chain = chain(bits, probes, sigma);
         assert_eq!(expected_items(&chain, sigma), chain.items());
-        // As printed it is the cycle of one sigma less.
+        // The printed formula gives the cycle for a sigma that is smaller by one.
         assert_eq!(expected_items(&chain, sigma - 1), self::chain(bits, probes, sigma - 1).items());
         // A new item may set no bit, so X(b, b) = 1 happens and the printed quotient of random
         // variables divides by 0.
@@ -68,8 +68,8 @@ fn a_cycle_goes_on_at_sigma_set_bits() {
 fn items_of_a_cycle_count_the_one_that_is_forgotten() {
     for (bits, probes, sigma) in small() {
         let chain = chain(bits, probes, sigma);
-        // Items that the filter holds when it is emptied: those that did not overflow, counted from
-        // the end of the cycle backwards.
+        // The items that the filter holds when it is emptied are those that did not overflow it,
+        // counted backwards from the end of the cycle.
         let mut stored = vec![BigRational::zero(); sigma as usize + 1];
         for ones in (0..=sigma).rev() {
             let later: BigRational = (ones + 1..=sigma).map(|to| chain.step(ones, to) * (BigRational::one() + &stored[to as usize])).sum();
@@ -89,7 +89,7 @@ fn items_of_a_cycle_count_the_one_that_is_forgotten() {
         let steps: Vec<Vec<f64>> = (0..=sigma).map(|from| (0..=sigma).map(|to| float(chain.step(from, to))).collect()).collect();
         for _ in 0..2_000 {
             let mut next: Vec<f64> = (0..=sigma as usize).map(|to| (0..=to).map(|from| law[from] * steps[from][to]).sum()).collect();
-            // Half a step stays, so that no period remains.
+            // With probability one half, a step does nothing, so that the chain has no period.
             next[0] += 1.0 - next.iter().sum::<f64>();
             law = law.iter().zip(&next).map(|(old, new)| (old + new) / 2.0).collect();
         }
@@ -106,13 +106,13 @@ fn formula_10_takes_dependent_events_for_independent() {
         for (start, weight) in row["restart"].as_object().expect("a law") {
             assert_eq!(exact.restart()[start.parse::<usize>().expect("a state")], fraction(weight.as_str().expect("a fraction")), "{row}");
         }
-        // As printed: the retained item has the law of any item.
+        // The printed formula gives the retained item the law of an arbitrary item.
         let any: Vec<BigRational> = (0..=exact.probes.min(exact.bits)).map(|distinct| exact.step(0, distinct)).collect();
         let printed = exact.rate_from(&any);
         assert_eq!(printed, fraction(row["f1_printed_eq10"].as_str().expect("a fraction")), "{row}");
         differ += usize::from(printed != exact.rate());
-        // It is the law of a filter that renews its hash functions at every recycle, which places
-        // the retained item afresh.
+        // This is the law of a filter that renews its hash functions at every recycle, so the
+        // retained item gets new positions.
         let rate = |seeds| {
             let mode = Mode { retaining: true, seeds, ..Mode::default() };
             let design = Design::new(exact.bits, exact.probes as u32, exact.sigma, mode);
@@ -144,7 +144,7 @@ fn formulas_10_14_and_16_need_sigma_of_two_items() {
         let agrees = |to: u64| {
             let stays = BigRational::one() - chain.rho(to);
             let printed = (flow(1..=to - 1, to, &tau) + flow(sigma + 1 - probes..=sigma, to, &tau)) / &stays;
-            // Both ways lead to one state, from any state that can overflow.
+            // Both ways lead to the same state, from any state that can overflow.
             let both =
                 (flow(1..=to - 1, to, &|from, to| chain.step(from, to)) + flow(1..=sigma, to, &|from, to| chain.back(from, to))) / stays;
             assert_eq!(both, law[to as usize], "added: m={bits} k={probes} sigma={sigma} i={to}");
@@ -182,13 +182,14 @@ fn formula_15_gives_the_stationary_law_and_18_the_rate() {
         for ones in 1..=sigma {
             let arrived: BigRational = (ones.saturating_sub(probes)..ones).map(|from| &law[from as usize] * chain.step(from, ones)).sum();
             assert_eq!(law[ones as usize], arrived / (BigRational::one() - chain.rho(ones)), "(15)");
-            // Overflow comes from the last k states only.
+            // The filter can overflow only from the last k states.
             let over = (sigma + 1..=bits).any(|after| !chain.step(ones, after).is_zero());
             assert_eq!(over, ones + probes > sigma, "{bits} {probes} {sigma} {ones}");
         }
         assert_eq!(mixture(&law, |ones| chain.rho(ones)), chain.rate());
     }
-    // Retaining too: the item that is kept is counted once, where it arrived.
+    // This also holds for a retaining filter: the retained item is counted once, in the state in
+    // which it arrived.
     let kept = Chain::new(5, 2, 3, true, true);
     assert_eq!(mixture(&stationary(&kept), |ones| kept.rho(ones)), kept.rate());
 }
@@ -237,11 +238,12 @@ fn formula_26_multiplies_chances_of_shared_positions() {
 
 #[test]
 fn two_phases_can_be_stuck_or_correlated() {
-    // With sigma + k >= m a frozen filter may be full. Whoever does not insert what it knows never
-    // inserts again.
+    // With sigma + k >= m, a frozen filter can be full. A filter that does not insert the items
+    // that the frozen filter contains then never inserts an item again.
     assert!(frozen(&chain(6, 2, 4), true)[6] > BigRational::zero());
-    // A retained item is in both filters: the new cycle's first item is known to have overflowed
-    // the last, so the halves are not independent, and the library refuses.
+    // A retained item is in both filters. The first item of the new cycle is known to have
+    // overflowed the previous cycle, so the two filters are not independent, and the library
+    // refuses this mode.
     let law = Chain::new(6, 2, 4, true, true).restart();
     assert!(law[2] > distinct(6, 2, 2));
     assert!(Design::new(6, 2, 4, Mode { retaining: true, ..Mode::two_phase() }).is_err());
@@ -305,8 +307,8 @@ fn formula_19_has_a_simpler_form() {
 #[test]
 fn epochs_over_one_set_of_messages_share_its_rate() {
     let orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
-    // New messages a cycle, and those among them that pass, over all orders; the message that
-    // overflows ends the cycle.
+    // Computes the new messages per cycle, and how many of them pass, over all orders. The message
+    // that overflows the filter ends the cycle.
     let rate = |bits: [u64; 3]| {
         let (mut new, mut passed) = (0, 0);
         for order in orders {
@@ -328,7 +330,8 @@ fn epochs_over_one_set_of_messages_share_its_rate() {
     assert_eq!((rate([0, 1, 2]), rate([0, 0, 1])), (ratio(0, 1), ratio(2, 14)));
     let model = chain(4, 1, 1).rate();
     assert!(rate([0, 1, 2]) < model && model < rate([0, 0, 0]), "{model}");
-    // So the mean of epochs, however many, is another number for other messages.
+    // So for other messages, the mean over epochs is a different number, however many epochs there
+    // are.
     let sets = (0..64u64).map(|code| rate([code % 4, code / 4 % 4, code / 16]));
     assert!(sets.collect::<std::collections::BTreeSet<_>>().len() > 2);
 }

@@ -39,7 +39,7 @@ impl Appendix {
         let (live, full) = (laws(chain.sigma), laws(chain.bits));
         let both = |first: usize| {
             let passing: Vec<BigRational> = live[first].iter().enumerate().map(|(ones, weight)| weight * chain.rho(ones as u64)).collect();
-            // The item that passes sets no bit, so the next one occurs as surely.
+            // An item that passes sets no bit, so the next item occurs with the same probability.
             let later = std::iter::successors(Some(passing.clone()), |law| Some(advance(law, chain.sigma)));
             let sums = std::iter::once(passing.iter().sum()).chain(later.map(|law| law.iter().sum()));
             sums.take(population - first + 1).collect::<Vec<BigRational>>()
@@ -231,7 +231,7 @@ impl Popular {
 fn theorem_1_fails_with_popular_messages() {
     let model = chain(2, 1, 1);
     let instance = model.rate();
-    // Each interval after the second happens with one half.
+    // Each interval after the second occurs with probability one half.
     let most = BigRational::one() / model.rho(1);
     assert_eq!((instance.clone(), most.clone()), (ratio(1, 3), ratio(2, 1)));
     let each = |common: u64, rare: u64| Popular::new(common, &ratio(1, rare)).with_repeats();
@@ -241,7 +241,8 @@ fn theorem_1_fails_with_popular_messages() {
         assert!(limit.abs() < 1e-6, "(C - 1)/C in the limit: {limit}");
     }
     assert!((each(4, 1_000).to_f64().expect("finite") - 0.743).abs() < 5e-4, "{}", each(4, 1_000));
-    // With fewer popular ones it held, and with none there are no repeats.
+    // With fewer popular messages, the theorem holds. Without popular messages, there are no
+    // repeats.
     assert!(each(3, 1_000) < &instance * &most);
     assert_eq!(Popular::new(4, &BigRational::one()).with_repeats(), instance);
 }
@@ -273,11 +274,11 @@ fn lemma_2_fails_in_the_interval_that_the_later_message_ends() {
 
 #[test]
 fn repeats_can_raise_the_rate() {
-    // The appendix sets out to show that the rate with repeats is at most that without. In every
-    // small filter with few messages it is higher. With the factor H in between, as Theorem 1 has
-    // it, the rate of the twelve intervals is lower; but once all twelve messages are known nothing
-    // ever ends the cycle, and the rate of all arrivals is the share of the messages that passed:
-    // higher again.
+    // The appendix tries to show that the rate with repeats is at most the rate without repeats. In
+    // every small filter with few messages, it is higher. With the factor H in between, as in
+    // Theorem 1, the rate of the twelve intervals is lower. But once all twelve messages are known,
+    // nothing ends the cycle any more, and the rate of all arrivals is the share of the messages
+    // that passed, which is higher again.
     let (mut nearest, mut largest) = (0.0f64, 0.0f64);
     for (bits, probes, sigma) in small().filter(|(_, _, sigma)| *sigma < 5) {
         let all = Appendix::new(&chain(bits, probes, sigma), 12);
@@ -351,7 +352,7 @@ fn lemmas_8_and_9_are_right_and_the_proof_of_8_swaps_f() {
             }
         }
     }
-    // With the order of F that the proof prints it is false.
+    // With the order of F that the proof prints, the statement is false.
     assert!(mean(&[1, 1], &[1, 1], &[2, 1]) < mean(&[1, 1], &[2, 1], &[2, 1]));
 }
 
@@ -376,7 +377,8 @@ fn lemmas_4_and_6_take_dependent_events_for_independent() {
             assert_eq!((both(item), exists(item) * passes(item)), (exact("Ehf"), exact("EhEf")), "{row}");
             assert_eq!(exact("Ehf") == exact("EhEf"), item <= 2);
         } else {
-            // An item that passes sets no bit, so the next one exists as surely as it does itself.
+            // An item that passes sets no bit, so the next item occurs with the same probability as
+            // this item.
             assert_eq!((both(item) / passes(item), exists(item)), (exact("P_h4_given_f3"), exact("P_h3")));
             assert_ne!(exact("P_h4_given_f3"), exact("P_h3"));
         }

@@ -44,7 +44,7 @@ fn section_1_1_classic_is_lower_near_the_optimum() {
         assert_eq!(optimal_probes(Variant::Standard, m, n).expect("in range").ties, [standard_best]);
         assert!(u64::from(standard_best) < first_higher);
     }
-    // For the partitioned filter the claim is right: equal slices, k dividing m.
+    // For the partitioned filter with equal slices (k divides m), the claim is right.
     for (m, n, k) in [(6, 2, 2), (12, 3, 4), (15, 2, 3)] {
         assert!(oracle::rate(Variant::Partitioned, m, n, k) > oracle::rate(Variant::Standard, m, n, k));
     }
@@ -100,7 +100,7 @@ fn recursions_cost_k_squared_not_km() {
     assert_eq!(classic.psi(k, m), oracle::rate(Variant::Classic, m, n, k as u32));
     let cells = [standard.known.len() as u64, classic.known.len() as u64];
     assert_eq!(cells, [k * (k + 1) / 2; 2], "whatever m");
-    // So O(km), which is printed, holds as an upper bound where k is at most m.
+    // So the printed O(km) is an upper bound if k is at most m.
     assert!((1..=m).all(|k| k * (k + 1) / 2 <= k * m));
 }
 
@@ -116,10 +116,9 @@ fn variances_8_and_14_need_a_convention_at_the_edge() {
         let last = if k + 1 >= m { BigRational::zero() } else { raise(&(one() - ratio(k, m - 1)), n) };
         assert_eq!(form(m, n, k, last), truth, "m={m} n={n} k={k}");
     }
-    // k = m is the only case where the factor as printed is defined and not zero, and it is
-    // multiplied by zero.
+    // Only for k = m is the printed factor defined and not zero, and then it is multiplied by zero.
     assert!(form(4, 2, 4, raise(&(one() - ratio(4, 3)), 2)).is_zero());
-    // (8) with two bits: the factor is 0 by itself.
+    // (8) with two bits: the factor itself is 0.
     assert_eq!(form(2, 3, 1, BigRational::zero()), variance(&batches(2, 3, 1)));
 }
 

@@ -38,7 +38,8 @@ fn near(found: f64, expected: f64, error: f64) {
 
 #[test]
 fn theorem_6_1_misses_a_term_of_its_own_order() {
-    // One probe: the printed coefficient is 0, the true one y / (2 c^2), for every scheme.
+    // For one probe, the printed coefficient is 0. The true coefficient is y / (2 c^2), for every
+    // scheme.
     assert_eq!(theorem_6_1_printed(4.0, 1), 0.0);
     near(double(4_000_000, 1, Step::Any), (-0.25f64).exp() / 32.0, 1e-6);
     // Six probes at 8 bits per item, slices of a prime number of bits.
@@ -66,7 +67,7 @@ fn section_4_has_no_filters_where_slices_must_be_prime() {
         let slices = (1..=100_000u64).filter(|n| (c * n).is_multiple_of(k)).map(|n| c * n / k);
         assert!(slices.filter(|&slice| truebloom_math::is_prime(slice)).count() <= 1, "c={c} k={k}");
     }
-    // The limit needs no prime, the coefficient of 1/n does.
+    // The limit does not require a prime, but the coefficient of 1/n does.
     let miss = |items: u64| {
         let rate = PartitionDouble::new(4 * items / 3, 6).expect("in range").fpr(items).expect("affordable").value;
         (rate / limit_rate(8.0, 6) - 1.0).abs()
@@ -80,7 +81,7 @@ fn theorem_6_1_forgets_queries_whose_positions_coincide() {
     let (k, c) = (6, 8.000_009);
     let y = f64::exp(-6.0 / c);
     let q = 1.0 - y;
-    // Queries of step 0 pass with q, not q^k; items of step 0 set one bit, not six.
+    // Queries with step 0 pass with probability q, not q^k. Items with step 0 set one bit, not six.
     let queries = (q - q.powi(k)) / c;
     let items = -5.0 * 6.0 * y * q.powi(5) / (c * c);
     let found = double(8_000_009, 6, Step::Any) - double(8_000_009, 6, Step::NonZero);
@@ -92,7 +93,7 @@ fn theorem_6_2_lower_end_is_violated() {
     // Slices of n c / k bits, so at exactly this c: composite, with a divisor 2.
     let found = partition(50_000_000, 2);
     assert!(found < theorem_6_2_lower_printed(100.0, 2) * 0.1, "{found}");
-    // A prime number of bits next to it, as section 4 wants slices.
+    // The slices have a prime number of bits near this size, as section 4 requires.
     for (c, k, slice_bits) in [(100.0, 2, 50_000_017), (30.0, 3, 10_000_019), (60.0, 4, 15_000_017)] {
         assert!(truebloom_math::is_prime(slice_bits));
         let found = partition(slice_bits, k);
@@ -100,8 +101,8 @@ fn theorem_6_2_lower_end_is_violated() {
         assert!(found < lower * 0.999, "{found} {lower}");
         assert!(found < theorem_6_2_upper(c, k));
     }
-    // Composite slices of exactly that size keep above it: pairs of items share half of their
-    // positions there.
+    // With composite slices of exactly this size, the coefficient is above the printed lower end,
+    // because there, pairs of items share half of their positions.
     for (c, k, slice_bits, constant) in [(30.0, 3, 10_000_000, 0.008_310_2), (60.0, 4, 15_000_000, 0.004_409_8)] {
         near(partition(slice_bits, k), constant, 1e-4);
         near(slices_constant(c, k, slice_bits), constant, 1e-4);
@@ -143,7 +144,7 @@ fn theorem_7_1_needs_n_in_its_second_term() {
         assert_eq!(&lambda * &lambda + xi(n), truth);
         assert!(&lambda * &lambda + xi(1) < truth);
         let float = |x: &BigRational| x.to_f64().expect("finite");
-        // The last is where the bound says something: below 1.
+        // In the last case, the bound is below 1, so it is not trivial.
         for distance in [0.3, 6.0] {
             let bound = theorem_7_1(n, k as u32, float(&lambda), float(&delta), 0.0, distance);
             near(bound, (2.0 * (-2.0 * n as f64 * distance * distance / float(&truth)).exp()).min(1.0), 1e-12);
@@ -249,7 +250,7 @@ fn section_3_bounds_the_size_of_b_not_b() {
         let bound = rate_deviation(p, n, 1, epsilon);
         near(bound, printed(p, 1, n, epsilon).min(1.0), 1e-12);
         assert!(far <= bound, "{epsilon}: {far} {bound}");
-        // An exponent eight times as large would be contradicted here.
+        // This test would reject an exponent eight times as large.
         told += usize::from(bound < 0.5 && far > printed(p, 1, n, epsilon * 8f64.sqrt()));
     }
     assert!(told >= 3, "{told} distances tell the bound from one that is too good");
