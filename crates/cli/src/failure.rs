@@ -36,13 +36,19 @@ impl Failure {
     }
 
     pub(crate) fn print(&self) {
-        warn(&self.message);
+        note(&self.message);
     }
+}
+
+/// Prints a warning on standard error: the command did what was requested, but the result is
+/// probably not what the user wants.
+pub(crate) fn warn(message: impl Display) {
+    note(format_args!("warning: {message}"));
 }
 
 /// Prints a message on standard error. Errors while printing are ignored, because they cannot be
 /// reported anywhere.
-pub(crate) fn warn(message: impl Display) {
+pub(crate) fn note(message: impl Display) {
     use io::{IsTerminal, Write};
     let name = color::red("truebloom:", io::stderr().is_terminal());
     let message = printable(&message.to_string());

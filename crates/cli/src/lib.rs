@@ -56,15 +56,18 @@ struct Command {
 #[derive(Subcommand)]
 enum Verb {
     Plan(cmd::plan::Args),
+    // Hidden aliases are the names of these verbs in other programs.
+    #[command(aliases = ["build", "new"])]
     Create(cmd::create::Args),
     #[command(visible_alias = "add")]
     Insert(cmd::insert::Args),
-    #[command(visible_alias = "test")]
+    #[command(visible_alias = "test", aliases = ["query", "contains"])]
     Check(cmd::check::Args),
     Dedup(cmd::dedup::Args),
-    #[command(visible_alias = "show")]
+    #[command(visible_alias = "show", alias = "stats")]
     Info(cmd::info::Args),
     Verify(cmd::verify::Args),
+    #[command(alias = "union")]
     Merge(cmd::merge::Args),
     Copy(cmd::copy::Args),
     Clear(cmd::clear::Args),

@@ -1,7 +1,7 @@
 //! `truebloom compare`: estimates how many keys filters have in common.
 
 use crate::args;
-use crate::cmd::merge::mismatch;
+use crate::cmd::merge::{Purpose, mismatch};
 use crate::failure::Failure;
 use crate::held;
 use crate::report::{FormatArgs, Report, certainty, count, significant};
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
 fn refusal(args: &Args, error: &CompareError) -> Failure {
     let name = |index: usize| args.filters.get(index).map_or(Path::new(""), PathBuf::as_path);
     match error {
-        CompareError::Differs { index, cause } => mismatch("compare", name(0), name(*index), cause),
+        CompareError::Differs { index, cause } => mismatch(Purpose::Comparison, name(0), name(*index), cause),
         CompareError::Intersection { index } => Failure::at(
             name(*index),
             "this is an intersection, whose set bits do not determine how many items it holds; compare the filters that it was made from",

@@ -44,8 +44,9 @@ pub(crate) struct Args {
     #[arg(long)]
     force: bool,
 
-    /// Always refused, because a filter cannot be given another seed
-    #[arg(long, value_name = "HEX")]
+    // Always refused, because a filter cannot be given another seed. The option is hidden, and
+    // exists for the message.
+    #[arg(long, value_name = "HEX", hide = true)]
     seed: Option<String>,
 
     #[command(flatten)]

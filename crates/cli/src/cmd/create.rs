@@ -4,7 +4,7 @@
 use super::plan::add_promise;
 use super::probes;
 use crate::args::Size;
-use crate::failure::{Failure, PLANNED, of_options, warn};
+use crate::failure::{Failure, PLANNED, note, of_options, warn};
 use crate::filters::{self, Layout};
 use crate::lock::Lock;
 use crate::records::{self, Habit, Limits, RecordArgs, Records};
@@ -155,7 +155,7 @@ fn build(mut filter: AnyFilter, made: &Made, args: &Args, lock: &Lock) -> Result
     if filter.is_over_capacity() {
         warn(crate::filters::over_capacity(&filter));
     }
-    warn_of_repeats(args, &filter, made);
+    note_repeats(args, &filter, made);
     keep_extraction(&mut filter, args, records.as_ref());
     filters::save(&filter, lock)?;
     report(args, &filter, made, records.as_ref())?.print(args.json)?;
@@ -170,13 +170,13 @@ const FAR_TOO_LARGE: u64 = 4;
 const SMALL: u64 = 8 << 12;
 
 /// Says that a filter is far too large because repeats were counted, too.
-fn warn_of_repeats(args: &Args, filter: &AnyFilter, made: &Made) {
+fn note_repeats(args: &Args, filter: &AnyFilter, made: &Made) {
     let is_counted = args.size.items.is_none() && args.size.bits.is_none() && !args.empty;
     let (Made::Planned(plan), true) = (made, is_counted) else { return };
     // Because the filter is not full, nearly every new key has set a bit.
     let distinct = filter.changed();
     if plan.items / FAR_TOO_LARGE >= distinct && filter.bits() > SMALL {
-        warn(format_args!(
+        note(format_args!(
             "the filter was planned for all {}, but only about {} of them are distinct; to get a smaller filter, run the command again, and give this number with -n",
             plural(plan.items, args.records.noun()),
             count(distinct)

@@ -3,7 +3,7 @@
 use crate::failure::{Failure, warn};
 use crate::filters;
 use crate::lock::Lock;
-use crate::records::{self, Extraction, Habit, KeysOf, Limits, RecordArgs, Records};
+use crate::records::{self, Extraction, Habit, Limits, RecordArgs, Records};
 use crate::report::{Report, plural};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -66,11 +66,12 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     }
     let before = (filter.offered(), filter.changed());
     let kept = Extraction::of(filter.label());
-    let KeysOf { args: record_args, doubt, is_kept, other_form, other_part } = args.records.for_filters(&[(&args.filter, kept.clone())])?;
+    let keys = args.records.for_filters(&[(&args.filter, kept.clone())])?;
+    let record_args = &keys.args;
     let limits = Limits { strict: args.strict, memory: args.max_memory };
-    let records = records::insert_all(&mut filter, &record_args, &args.inputs, limits);
-    if other_form || other_part || is_kept && !records.as_ref().is_ok_and(Records::complete) {
-        doubt.iter().for_each(warn);
+    let records = records::insert_all(&mut filter, record_args, &args.inputs, limits);
+    if keys.other_form || keys.other_part || keys.is_kept && !records.as_ref().is_ok_and(Records::complete) {
+        keys.print_doubt();
     }
     let records = records?;
     // The first keys determine how all keys of the filter are read.
@@ -84,7 +85,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         warn(filters::over_capacity(&filter));
     }
     filters::save(&filter, &lock)?;
-    report(args, &record_args, &filter, before, &records)?.print(args.json)?;
+    report(args, record_args, &filter, before, &records)?.print(args.json)?;
     Ok(records.told_shortfall(&args.filter))
 }
 

@@ -14,8 +14,12 @@ Examples:
   truebloom merge week.tbl monday.tbl tuesday.tbl           the keys of both
   truebloom merge --intersect both.tbl monday.tbl tuesday.tbl
 
-The filters must have the same bits, probes, scheme, hasher and seed: make them all as empty copies of one filter, with `truebloom copy --empty`.
-The merged filter keeps the planned number of items and the requested rate of the first filter. Its number of items is known only within bounds.";
+Filters can be merged if they are empty copies of one filter. Plan this filter for the keys of all of them together:
+  truebloom create -n 20M -p 0.1% --empty base.tbl
+  truebloom copy --empty base.tbl monday.tbl && truebloom insert monday.tbl monday.txt
+  truebloom copy --empty base.tbl tuesday.tbl && truebloom insert tuesday.tbl tuesday.txt
+
+The merged filter has the planned number of items and the requested rate of the first filter. Only bounds on its number of items are known.";
 
 /// Merge filters into one that holds the keys of all of them; with --intersect, only the keys that
 /// are in every filter
@@ -34,6 +38,10 @@ pub(crate) struct Args {
     /// filter made from these keys alone
     #[arg(long)]
     intersect: bool,
+
+    /// Fail if the merged filter would hold more items than planned; nothing is written then
+    #[arg(long, conflicts_with = "intersect")]
+    strict: bool,
 
     /// Overwrite an existing file
     #[arg(long)]
@@ -56,18 +64,33 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         let other = filters::open(path)?;
         Extraction::warn_of_other(first, merged.label(), path, other.label());
         let result = if args.intersect { merged.intersect_with(&other) } else { merged.union_with(&other) };
-        result.map_err(|error| mismatch("merge", first, path, &error))?;
+        result.map_err(|error| mismatch(if args.intersect { Purpose::Intersection } else { Purpose::Union }, first, path, &error))?;
+    }
+    if args.strict && merged.capacity().is_none() && merged.rate().is_none() {
+        return Err(Failure::at(first, "this filter has no planned number of items, so --strict has no limit to enforce; omit --strict"));
     }
     if merged.is_over_capacity() {
-        warn(crate::filters::over_capacity(&merged));
+        let message = filters::over_capacity(&merged);
+        if args.strict {
+            return Err(Failure::new(format_args!("nothing was written: {message}")));
+        }
+        warn(message);
     }
     filters::save(&merged, &lock)?;
     report(args, &merged)?.print_as(args.format.format())?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Says in which parameter the filters differ, and how to make filters that can be merged.
-pub(crate) fn mismatch(verb: &str, first: &Path, other: &Path, error: &MergeError) -> Failure {
+/// What was to be done with filters whose parameters must be equal.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    Union,
+    Intersection,
+    Comparison,
+}
+
+/// Says in which parameter the filters differ, and what to do instead.
+pub(crate) fn mismatch(purpose: Purpose, first: &Path, other: &Path, error: &MergeError) -> Failure {
     let differ = |ours: String, theirs: String| format!("{} has {ours}, {} has {theirs}", first.display(), other.display());
     let why = match *error {
         // The seeds themselves are not shown, because a known seed is enough to choose keys that
@@ -82,17 +105,27 @@ pub(crate) fn mismatch(verb: &str, first: &Path, other: &Path, error: &MergeErro
         }
         _ => format!("{} and {}: {error}", first.display(), other.display()),
     };
+    let refused =
+        if purpose == Purpose::Comparison { format!("cannot compare: {why}") } else { format!("cannot merge: {why}; nothing was written") };
     if matches!(error, MergeError::Layers | MergeError::Memory { .. }) {
-        return Failure::new(format_args!("cannot {verb}: {why}; nothing was written"));
+        return Failure::new(refused);
     }
-    let unwritten = if verb == "merge" { "; nothing was written" } else { "" };
-    Failure::new(format_args!(
-        "cannot {verb}: {why}{unwritten}. Make an empty copy of {}, and insert the original data of {} into the copy:\n  \
-         truebloom copy --empty {} NEW && truebloom insert NEW INPUT",
-        first.display(),
-        other.display(),
-        for_shell(first)
-    ))
+    let remedy = if purpose == Purpose::Union {
+        format!(
+            "Insert the original data of {} into {}:\n  truebloom insert {} INPUT\n`truebloom merge --help` shows how to make filters that can be merged",
+            other.display(),
+            first.display(),
+            for_shell(first)
+        )
+    } else {
+        format!(
+            "Make an empty copy of {}, and insert the original data of {} into the copy:\n  truebloom copy --empty {} NEW && truebloom insert NEW INPUT",
+            first.display(),
+            other.display(),
+            for_shell(first)
+        )
+    };
+    Failure::new(format_args!("{refused}. {remedy}"))
 }
 
 fn report(args: &Args, filter: &AnyFilter) -> Result<Report, Failure> {

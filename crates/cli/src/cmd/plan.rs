@@ -3,7 +3,7 @@
 use super::plan_beyond;
 use crate::args::{Size, needs};
 use crate::certificate;
-use crate::failure::{Failure, PLANNED, of_options, warn};
+use crate::failure::{Failure, PLANNED, note, of_options};
 use crate::filters::{self, Alternative};
 use crate::plots::{self, PlotArgs};
 use crate::report::{Format, FormatArgs, Report, askable, bytes, certainty, fpr_value, plural, proven, rate, rate_up, rate_value, size};
@@ -114,7 +114,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     if let (Some(claimed), Some(planned)) = (certificate.claim.confidence, plan.guarantee.map(|guarantee| guarantee.confidence))
         && claimed < planned
     {
-        warn(format_args!(
+        note(format_args!(
             "the certificate proves the rate of a single filter with probability {}%, slightly less than the plan's {}%, because the certificate uses a bound that can be checked step by step",
             certainty(claimed, 7),
             certainty(planned, 7)

@@ -3,7 +3,7 @@
 //! lines are looked up.
 
 use super::{RecordArgs, json};
-use crate::failure::{Failure, warn};
+use crate::failure::{Failure, note, warn};
 use serde_json::{Map, Value};
 use std::path::Path;
 
@@ -74,7 +74,7 @@ impl Extraction {
             && first_keys.is_other_form(&other_keys)
         {
             warn(format_args!(
-                "warning: the keys of {} were read {}, but the keys of {} {}; the files have keys in common only if both ways give the same keys",
+                "the keys of {} were read {}, but the keys of {} {}; the files have keys in common only if both ways give the same keys",
                 first.display(),
                 first_keys.described(),
                 other.display(),
@@ -224,7 +224,7 @@ impl RecordArgs {
             let other = known.iter().find(|(_, kept)| **kept != given);
             let doubt = other.map(|(path, other)| {
                 format!(
-                    "warning: the keys of {} were read {}, but the keys of this run {}; they match only if both ways give the same keys",
+                    "the keys of {} were read {}, but the keys of this run {}; they match only if both ways give the same keys",
                     path.display(),
                     other.described(),
                     given.described()
@@ -271,4 +271,12 @@ pub(crate) struct KeysOf {
     /// filter. The keys may be equal nevertheless, but the command warns before it adds both to one
     /// file.
     pub(crate) other_part: bool,
+}
+
+impl KeysOf {
+    /// Prints the hint. If options of this run differ from those stored in a filter, it is a
+    /// warning.
+    pub(crate) fn print_doubt(&self) {
+        self.doubt.iter().for_each(if self.is_kept { note } else { warn });
+    }
 }

@@ -46,7 +46,7 @@ pub(crate) use shortfall::add_no_shortfall;
 pub(crate) use source::{check_not_output, is_filter};
 pub(crate) use whole::{Limits, count, insert_all};
 
-use crate::failure::{Failure, warn};
+use crate::failure::{Failure, note};
 use crate::inputs::{is_stdin, name};
 use crate::progress::Progress;
 use crate::report::plural;
@@ -242,7 +242,7 @@ impl Records {
                 if self.told_idle_now() {
                     return Event::Idle;
                 }
-                self.notes.drain(..).for_each(warn);
+                self.notes.drain(..).for_each(note);
             }
             if self.find() {
                 self.idle_told = false;

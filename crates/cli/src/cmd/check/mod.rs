@@ -6,7 +6,7 @@ mod selection;
 mod trust;
 
 use crate::aside::ReportTo;
-use crate::failure::{Failure, warn};
+use crate::failure::{Failure, note};
 use crate::records::{self, Event, KeysOf, RecordArgs, Records};
 use crate::report::Report;
 use asked::{Asked, Together};
@@ -124,11 +124,12 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         records::check_not_output(inputs)?;
     }
     let asked = Arc::new(asked);
-    let KeysOf { args: record_args, doubt, is_kept, .. } = args.records.for_filters(&asked.extractions())?;
+    let keys = args.records.for_filters(&asked.extractions())?;
+    let record_args = &keys.args;
     let theirs = Arc::clone(&asked);
-    let mut records = Records::answering(&record_args, inputs, move |batch, answers| theirs.answer(batch, answers))?;
+    let mut records = Records::answering(record_args, inputs, move |batch, answers| theirs.answer(batch, answers))?;
     let out = crate::output::blocks();
-    let mut selection = Selection::new(args, inputs, &record_args, &asked, out)?;
+    let mut selection = Selection::new(args, inputs, record_args, &asked, out)?;
     loop {
         match records.next() {
             Event::Batch(batch, answers) => selection.add(batch, answers)?,
@@ -145,7 +146,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     }
     // To compute how much may be wrong, all bits must be read.
     let is_told = args.json || args.report.is_asked();
-    let report = if is_told { report(args, &asked, &record_args, &records, &selection)? } else { Report::new("check") };
+    let report = if is_told { report(args, &asked, record_args, &records, &selection)? } else { Report::new("check") };
     if args.json && !args.count {
         selection.finish(report.fields())?;
     } else {
@@ -156,7 +157,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     print_counts(args, &asked, &report, selected, &by_each)?;
     reserved.write(&report)?;
     if !args.quiet {
-        hint(args, doubt.as_deref(), is_kept, &records, selected);
+        hint(args, &keys, &records, selected);
     }
     if let Some(message) = records.stopped_message() {
         return Err(Failure::new(message));
@@ -215,13 +216,13 @@ fn print_counts(args: &Args, asked: &Asked, report: &Report, selected: u64, by_e
 }
 
 /// Prints a hint if something went wrong or nothing was found, with a possible reason.
-fn hint(args: &Args, doubt: Option<&str>, is_kept: bool, records: &Records, selected: u64) {
+fn hint(args: &Args, keys: &KeysOf, records: &Records, selected: u64) {
     let found = if args.invert_match { records.read().saturating_sub(selected) } else { selected };
     let nothing = found == 0 && records.read() > 0;
-    if let Some(doubt) = doubt.filter(|_| nothing || is_kept && !records.complete()) {
-        warn(doubt);
+    if nothing || keys.is_kept && !records.complete() {
+        keys.print_doubt();
     }
     if let (true, Some(habit)) = (nothing, records.habit()) {
-        warn(format_args!("nothing was found: {}", habit.hint()));
+        note(format_args!("nothing was found: {}", habit.hint()));
     }
 }

@@ -1,6 +1,6 @@
 //! The list of the most frequent keys, as text and as a JSON object.
 
-use crate::failure::{Failure, warn};
+use crate::failure::{Failure, note};
 use crate::report::{count, key_fields, plural};
 use serde_json::{Value, json};
 use std::io::Write;
@@ -118,18 +118,18 @@ impl Answer {
             (..) => "; for each key, the first number is a guaranteed upper bound on its count, and the second a guaranteed lower bound",
         };
         let others = if self.total == 0 { String::new() } else { format!("; {}", others(self.unlisted)) };
-        warn(format_args!("{} counted{bounds}{others}", plural(self.total, noun)));
+        note(format_args!("{} counted{bounds}{others}", plural(self.total, noun)));
         let Some(threshold) = self.threshold else { return };
         if self.complete {
             let (all, times) = (self.hitters.len(), times(threshold));
             let sure = self.hitters.iter().filter(|hitter| hitter.at_least >= threshold).count();
-            warn(match (sure, all) {
+            note(match (sure, all) {
                 (_, 0) => format!("no key occurred {times} or more"),
                 _ if sure == all => format!("every listed key occurred {times} or more, and no unlisted key did"),
                 _ => format!("{sure} of the {all} listed keys certainly occurred {times} or more; no unlisted key did"),
             });
         } else {
-            warn(format_args!(
+            note(format_args!(
                 "the list may lack some keys that occurred {} or more; count again with more --memory or a smaller --epsilon",
                 times(threshold)
             ));

@@ -3,8 +3,8 @@
 use super::answer::{bound, row};
 use super::sketch::{AnySketch, with_sketch};
 use crate::args::rate;
-use crate::failure::{Failure, warn};
-use crate::records::{Event, Extraction, KeysOf, RecordArgs, Records};
+use crate::failure::{Failure, note};
+use crate::records::{Event, Extraction, RecordArgs, Records};
 use crate::report::key_fields;
 use serde_json::json;
 use std::ffi::OsString;
@@ -49,21 +49,21 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
 }
 
 fn run_on<R: RowHashes>(args: &Args, list: &ListedSketch<R>) -> Result<ExitCode, Failure> {
-    let KeysOf { args: records, doubt, is_kept, other_form, .. } =
-        args.records.for_filters(&[(&args.file, Extraction::of(list.label()))])?;
+    let keys = args.records.for_filters(&[(&args.file, Extraction::of(list.label()))])?;
+    let records = &keys.args;
     let error = list.sketch().error_bound(&args.delta);
     let mut query = Query { args, list, error, found: false, out: BufWriter::with_capacity(1 << 16, crate::output::stdout()) };
     let reads = args.keys.is_empty() || matches!(args.keys.as_slice(), [only] if only == "-");
     let code = if reads {
-        query.answer_input(&records)?
+        query.answer_input(records)?
     } else {
         args.keys.iter().try_for_each(|key| query.answer(&records.key_of_argument(key.as_encoded_bytes())?))?;
         ExitCode::SUCCESS
     };
     query.out.flush()?;
     query.tell();
-    if reads && (other_form || !query.found || is_kept && code != ExitCode::SUCCESS) {
-        doubt.iter().for_each(warn);
+    if reads && (keys.other_form || !query.found || keys.is_kept && code != ExitCode::SUCCESS) {
+        keys.print_doubt();
     }
     Ok(code)
 }
@@ -112,7 +112,7 @@ impl<R: RowHashes, W: Write> Query<'_, R, W> {
 
     fn tell(&self) {
         if !self.args.json {
-            warn(format_args!(
+            note(format_args!(
                 "for each key, the first number is a guaranteed upper bound on its count, and the second a lower bound that is wrong with probability at most {} if the key was chosen without looking at the sketch",
                 self.args.delta
             ));

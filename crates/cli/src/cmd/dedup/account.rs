@@ -129,10 +129,11 @@ impl Account {
         }
         self.told = true;
         warn(format_args!(
-            "the memory ({}) was full within the first {} and was emptied; earlier lines were forgotten, and count as new if they occur again; to avoid this, {}; or add --remember to forget only old lines, or --strict to stop when the memory is full",
+            "the memory ({}) was full within the first {} and was emptied; earlier lines were forgotten, and count as new if they occur again; to avoid this, {}; or {} --remember to forget only old lines; or add --strict to stop when the memory is full",
             bytes(chosen.bytes()),
             plural(sift.tally.read, self.noun),
             more(args),
+            if args.state.is_some() { "begin it with" } else { "add" }
         ));
     }
 
@@ -151,7 +152,7 @@ impl Account {
     pub(super) fn doubt(&self, keys: &KeysOf, tally: Tally, complete: bool) {
         let nothing_known = self.before.offered > 0 && tally.read > 0 && tally.new == tally.read;
         if keys.other_form || keys.other_part || nothing_known || keys.is_kept && !complete {
-            keys.doubt.iter().for_each(warn);
+            keys.print_doubt();
         }
     }
 

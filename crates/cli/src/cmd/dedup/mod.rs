@@ -9,7 +9,7 @@ mod sift;
 mod state;
 
 use crate::aside::ReportTo;
-use crate::failure::{Failure, for_shell, warn};
+use crate::failure::{Failure, for_shell, note, warn};
 use crate::filters::{self, Layout};
 use crate::held::format_error;
 use crate::records::{self, Answers, Batch, Event, Extraction, KeysOf, RecordArgs, Records};
@@ -312,7 +312,7 @@ fn begin(args: &Args) -> Result<(Filter, Saver, Chosen), Failure> {
             let filter = new_filter(args, &chosen)?;
             if sizing.is_unsized() && !args.quiet && !args.json {
                 let lines = chosen.design.long_run()?.items_per_cycle.lower / entries as f64;
-                warn(format_args!(
+                note(format_args!(
                     "{}: made a new state of {}, which has room for {} different {}s on average; for another size, remove this file, and give -n or --memory",
                     path.display(),
                     bytes(chosen.bytes()),
