@@ -367,7 +367,7 @@ of_each! { Counted:
     fn is_empty(&self) -> bool;
     /// The filter's present rate: [`FilterOf::fpr`].
     fn fpr(&self) -> Fpr;
-    /// Returns true if the number of set bits determines the filter's rate.
+    /// Returns true if the set bits determine the rate: [`FilterOf::fill_tells_rate`].
     fn fill_tells_rate(&self) -> bool;
     /// The number of distinct items, estimated from the fill: [`FilterOf::estimated_items`].
     fn estimated_items(&self) -> Option<f64>;

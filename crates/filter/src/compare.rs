@@ -17,8 +17,9 @@ use truebloom_math::{Error, Ground, ItemsEstimate, Variant, as_one_call, items_b
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Quantity {
-    /// The estimate, or `None` if a filter or a union is full. Also `None` for
-    /// [`Comparison::common`] and [`Comparison::similarity`] if more than 10 filters are compared.
+    /// The estimate. `None` if one of the filters, or a union of filters that the estimate needs,
+    /// is full. Also `None` for [`Comparison::common`] and [`Comparison::similarity`] if more than
+    /// 10 filters are compared.
     pub value: Option<f64>,
     /// The lower end of the interval.
     pub lower: u64,
@@ -166,11 +167,11 @@ const MOST_SELECTED: usize = 10;
 impl Comparison {
     /// Compares filters that have the same size, number of probes, scheme, hasher and seed.
     ///
-    /// The time is linear in the number of bits and quadratic in the number of filters, plus some
+    /// The time is linear in the number of bits and quadratic in the number of filters, plus a few
     /// hundredths of a second per interval. For 3 to 10 filters, the estimate of
     /// [`common`](Self::common) also computes unions for many subsets of the filters. For 10
-    /// filters, these are about a thousand unions. The method needs at most the memory of four
-    /// additional filters of this size.
+    /// filters, it computes about a thousand unions. The additional memory needed is at most that
+    /// of four filters of this size.
     ///
     /// # Errors
     /// Returns an error if there are fewer than two filters, if `confidence` is not between 0 and
@@ -240,8 +241,8 @@ impl<K: Counted> Compared<'_, K> {
     }
 
     /// The number of items in one filter. The number is computed from the filter's counts, which
-    /// give a very short interval. After a merge, the number is computed from the fill instead, and
-    /// the counts give only bounds on it.
+    /// give a very narrow interval. After a merge, the number is computed from the fill instead,
+    /// and the counts give only bounds on it.
     fn size(&self, filter: &AnyFilter<K>, alpha: f64) -> Result<(Size, Option<f64>), CompareError> {
         let by_fill = |alpha| beyond(&self.empty, filter, alpha);
         if !filter.is_merged() {
@@ -256,9 +257,9 @@ impl<K: Counted> Compared<'_, K> {
         Ok((Size { lower, upper: upper.max(lower), error: alpha }, found.value))
     }
 
-    /// The bounds on the size of a filter, the estimate of the size, and the error probability that
-    /// remains for estimating another number. Most of the probability remains if the filter's
-    /// counts determine its size.
+    /// Returns bounds on the number of items in a filter, an estimate of this number, and the part
+    /// of `alpha` that remains for estimating another number. If the filter's counts determine its
+    /// number of items, most of `alpha` remains.
     fn size_beside(&self, index: usize, alpha: f64) -> Result<(Size, Option<f64>, f64), CompareError> {
         let filter = self.filters.get(index).ok_or(CompareError::Arguments)?;
         let (size, value) = self.size(filter, alpha / 2.0)?;

@@ -131,7 +131,7 @@ pub trait Filter {
     /// The filter's present rate: [`FilterOf::fpr`].
     fn fpr(&self) -> Fpr;
 
-    /// Returns true if the number of set bits determines the filter's rate.
+    /// Returns true if the set bits determine the rate: [`FilterOf::fill_tells_rate`].
     fn fill_tells_rate(&self) -> bool;
 
     /// The expected rate once the filter holds as many items as its capacity:
@@ -264,8 +264,8 @@ pub trait Filter {
         Self: Sized;
 }
 
-/// Implements the methods that only call the filter's own method, for the types with one scheme and
-/// for the type of any scheme.
+/// Implements those methods of the trait that only call the method of the same name on the filter.
+/// The macro `$each` selects the filter: the value itself, or the filter inside an `AnyFilter`.
 macro_rules! handed_on {
     ($each:ident) => {
         fn bits(&self) -> u64 {

@@ -33,10 +33,10 @@
 //! * [`contains`](BloomFilter::contains) returns true for every key that was inserted. For any
 //!   other key, it returns true with the probability [`fpr`](BloomFilter::fpr).
 //! * The *expected* rate is the mean over all seeds. One filter's own rate differs from it. For a
-//!   rate of 1%, the typical difference is 12% of the rate with 100 items, and 0.4% of the rate
-//!   with 100,000 items. The guarantee for one filter accounts for this difference, so it needs
-//!   more bits than a guarantee of the mean. For a rate of 1%, it needs 2.6% more bits with 1,000
-//!   items, and 0.26% more with 100,000 items.
+//!   rate of 1%, the typical difference is 12% of the expected rate for filters with 100 items, and
+//!   0.4% for filters with 100,000 items. The guarantee for one filter accounts for this
+//!   difference, so it needs more bits than a guarantee of the mean. For a rate of 1%, it needs
+//!   2.6% more bits with 1,000 items, and 0.26% more with 100,000 items.
 //! * A plan for the mean alone ([`Target::mean`]) needs fewer bits. But about half of the filters
 //!   with such a plan have a rate slightly above the requested rate. Some schemes derive all
 //!   positions from two hashes. For these schemes, only the mean can be guaranteed.
@@ -84,8 +84,8 @@
 
 #![warn(clippy::missing_errors_doc, clippy::must_use_candidate, clippy::return_self_not_must_use)]
 #![cfg_attr(not(any(test, feature = "std")), no_std)]
-// A build without some features has unused helpers. Only a build with all features warns about
-// helpers that nothing uses.
+// If some features are disabled, some helpers are unused. So only a build with all features warns
+// about unused code.
 #![cfg_attr(not(all(feature = "any", feature = "recycling", feature = "sketches")), allow(dead_code, unused_imports, unreachable_pub))]
 
 extern crate alloc;

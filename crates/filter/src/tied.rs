@@ -10,8 +10,8 @@ use crate::scheme::{Scheme, SchemeId};
 use truebloom_math::Fpr;
 use truebloom_math::mcdiarmid::{Fill, covered, rate_distance};
 
-/// The laws of the fill, for a lower bound and for an upper bound on the number of bits that a key
-/// sets on average.
+/// Two laws of the fill. The first assumes a lower bound on the mean number of bits that a key
+/// sets, and the second assumes an upper bound.
 pub(crate) fn fills<S: Scheme, H: KeyHasher, K: Backing>(filter: &FilterOf<S, H, K>) -> (Fill, Fill) {
     let (bits, probes) = (filter.bits(), filter.probes());
     let fill = |covered| Fill { bits, probes, items: 0, covered };

@@ -61,8 +61,8 @@ pub struct Verification {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ExpectedVerdict {
-    /// The expected rate is proven to be at most the requested rate, for every possible number of
-    /// items.
+    /// The expected rate is proven to be at most the requested rate, for every number of distinct
+    /// items that the filter may hold.
     Met,
     /// The filter may hold too many items, but this is not certain. The number of distinct items is
     /// known only within bounds, because keys may have been repeated or [withheld](Verification).
@@ -267,8 +267,8 @@ struct Keys {
     /// An upper bound on the number of items offered. The bound is wrong with probability at most a
     /// quarter of [`ALPHA`].
     offered: u64,
-    /// An upper bound on the number of items looked up, whether offered or withheld. This bound
-    /// fails only in the cases in which `offered` fails. `None` if no upper bound is known.
+    /// An upper bound on the number of items looked up, whether offered or withheld. This bound is
+    /// wrong only if `offered` is wrong, too. `None` if no upper bound is known.
     met: Option<u64>,
 }
 
@@ -394,10 +394,10 @@ fn expected(
 pub struct Measurement<'a> {
     /// A function that counts how many of the given keys the filter reports as contained.
     ask: Box<Ask<'a>>,
-    /// The range of this filter's rate; both ends are equal if the fill determines the rate.
+    /// The range of this filter's rate; both ends are equal if the set bits determine the rate.
     rates: (f64, f64),
     /// An upper bound on the rate of a filter that holds as many items as its capacity. `None` if
-    /// the fill determines the rate, or if no bound is known. The bound is exceeded with
+    /// the set bits determine the rate, or if no bound is known. The bound is exceeded with
     /// probability at most half of [`ALPHA`].
     limit: Option<f64>,
     keys: RandomKeys,

@@ -7,7 +7,7 @@ use crate::read_as_each;
 use alloc::vec::Vec;
 use std::io::{self, Read};
 
-/// Maps each kind of file that `AnyFilter` does not read to the types that can read it, and to the
+/// For each kind of file that `AnyFilter` does not read, lists the types that can read it and the
 /// feature that they need. Each type reads the file from its beginning.
 macro_rules! each_kind_is_read_as {
     ($($($kind:ident)|+ if $feature:literal => [$($type:ty),* $(,)?],)*) => {

@@ -45,8 +45,9 @@ pub(crate) struct Draws {
     pub(crate) tuples: Below,
 }
 
-/// The largest value of `bits^a_word` if a word gives several positions. With a larger value, too
-/// many words would be skipped.
+/// The upper limit on `bits` to the power of `a_word`, the number of possible results per word. The
+/// limit applies only if a word gives several positions. With a higher limit, too many words would
+/// be skipped.
 const MOST_TUPLES: u64 = 1 << 52;
 
 impl Draws {

@@ -9,8 +9,8 @@ use core::ptr::NonNull;
 
 /// The number of words in a cache line.
 const LINE_WORDS: usize = 8;
-/// The number of words in a huge page. The system can use a huge page only for a whole range of
-/// addresses that belongs to this program.
+/// The number of words in a huge page. The system uses a huge page only if all of its addresses
+/// belong to this program.
 const HUGE_PAGE_WORDS: usize = (2 << 20) / 8;
 /// The number of bytes in a page.
 pub(crate) const PAGE_BYTES: usize = 4096;

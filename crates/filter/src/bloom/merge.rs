@@ -41,7 +41,7 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
     /// was inserted into both. For keys that were inserted into neither filter, the false-positive
     /// rate is [`fpr`](Self::fpr). For keys that were inserted into only one of the filters, the
     /// false-positive rate can be higher than [`fpr`](Self::fpr). It is at most the rate that the
-    /// other filter, without these keys, had before the intersection.
+    /// filter without these keys had before the intersection.
     ///
     /// The number of keys can no longer be estimated from the number of set bits. Therefore,
     /// [`is_intersection`](Self::is_intersection) returns true for the filter, also after it was

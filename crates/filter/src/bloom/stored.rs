@@ -224,8 +224,9 @@ impl<S: Scheme, B: AsRef<[u8]> + Send + Sync + AsMut<[u8]>> FilterOf<S, Portable
 #[cfg(feature = "mmap")]
 impl<S: Scheme, B: AsRef<[u8]> + Send + Sync> FilterOf<S, PortableHasher, View<B>> {
     /// Counts the set bits again, for bytes whose header is not up to date. The lower bound on the
-    /// number of keys becomes the larger of two numbers: the header's lower bound, and the number
-    /// of keys needed to set that many bits. There is then no upper bound on the number of keys.
+    /// number of keys becomes the larger of two numbers: the header's lower bound, and the smallest
+    /// number of keys that can set as many bits as were counted. The number of keys has no upper
+    /// bound afterwards.
     pub(crate) fn counted_anew(self) -> Result<FilterOf<S, PortableHasher, Checked<B>>, FormatError> {
         let FilterOf { head: Inline(head), storage, counts } = self;
         let storage: S::Storage<Checked<B>> = Storage::from_words(&head.scheme, storage.into_words())?;

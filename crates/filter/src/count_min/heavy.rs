@@ -260,9 +260,10 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
     }
 
     /// If the list has more than `capacity` keys, or if its keys take more than the allowed bytes,
-    /// drops all keys except the `capacity` keys with the highest bounds. Of these, in descending
-    /// order of the bounds, each key is kept only if the kept keys take at most three quarters of
-    /// the allowed bytes. This leaves room for new keys, so dropping costs little per key.
+    /// drops all keys except the `capacity` keys with the highest bounds. Then goes through these
+    /// keys in descending order of their bounds, and drops each key with which the kept keys would
+    /// take more than three quarters of the allowed bytes. This leaves room for new keys, so
+    /// dropping costs little per key.
     fn drop_lowest(&mut self) {
         if self.listed.len() as u64 <= self.capacity && self.key_bytes <= self.most_key_bytes() {
             return;

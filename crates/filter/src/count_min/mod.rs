@@ -25,7 +25,7 @@
 //!
 //! ```
 //! use truebloom::count_min::CountMin;
-//! // Above by a thousandth of the stream at most once in a hundred.
+//! // Too high by more than 0.1% of the stream's length with a probability of at most 1%.
 //! let mut counts: CountMin = CountMin::new("0.001".parse()?, "1%".parse()?)?;
 //! for word in "to be or not to be".split(' ') {
 //!     counts.add(word, 1);

@@ -22,7 +22,7 @@ use xxhash_rust::xxh3::{Xxh3Builder, xxh3_64_with_seed};
 /// let hash_of_key: u64 = 0x1234;
 /// filter.insert(&hash_of_key);
 /// assert!(filter.contains(&hash_of_key));
-/// // 1/2^64 for the one key that is held.
+/// // The probability that a key has the same hash as the one inserted key is 1/2^64.
 /// assert!(filter.fpr().upper >= 2f64.powi(-64));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -5,8 +5,8 @@ use core::fmt;
 use siphasher::sip128::SipHasher13;
 use truebloom_math::mix;
 
-/// The purpose of a salt. The salts of each purpose are derived from the seed in a different way,
-/// which also differs from the hashing of keys.
+/// The purpose of a salt. Salts with different purposes are derived from the seed in different
+/// ways, and none of these ways is used to hash keys.
 #[derive(Clone, Copy)]
 pub(crate) enum Use {
     /// Salts for the phases of a recycling filter.

@@ -64,7 +64,7 @@ impl From<Seed> for u128 {
 impl FromStr for Seed {
     type Err = ParseSeedError;
 
-    /// Accepts one to 32 hexadecimal digits, with or without a leading `0x`.
+    /// Accepts 1 to 32 hexadecimal digits, with or without a leading `0x`.
     fn from_str(text: &str) -> Result<Seed, ParseSeedError> {
         let digits = text.strip_prefix("0x").unwrap_or(text);
         // `from_str_radix` accepts a sign, but a seed has none.

@@ -101,9 +101,10 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
         self.counts.stats()
     }
 
-    /// An upper bound on the rate [`fpr`](Self::fpr) at every moment when an item is offered. The
-    /// bound holds for every stream. It includes the probability that two items have equal hashes.
-    /// If several threads have shared the filter, the bound applies only to offers from now on.
+    /// An upper bound on the rate [`fpr`](Self::fpr) at the moment when an item is offered. The
+    /// bound holds for every item of every stream. It includes the probability that two items have
+    /// equal hashes. If several threads have shared the filter, the bound applies only to offers
+    /// from now on.
     pub fn worst_fpr(&self) -> f64 {
         let of_bits = self.memory.worst_rate(&self.policy, self.counts.overfill.unwrap_or(0)) * (1.0 + self.rounding());
         let phases = if self.policy.phases == Phases::One { 1 } else { 2 };
@@ -210,5 +211,6 @@ pub(super) fn with_equal_hashes<H: KeyHasher>(rate: f64, stats: Stats, frozen_on
     (rate + hash_floor(items, H::HASH_BITS)).min(1.0)
 }
 
-/// The largest sum of odds for which a bound is computed.
+/// The largest sum of odds, `rate / (1 - rate)`, for which an upper bound on the wrong drops is
+/// computed.
 const MOST_ODDS_BOUNDED: f64 = 1e6;

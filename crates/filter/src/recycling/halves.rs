@@ -333,7 +333,7 @@ impl<S: FillScheme, K: Writable> Halves<S, K> {
 }
 
 impl<S: FillScheme, K: Writable> Halves<S, K> {
-    /// Whether the phase can end when this many more items are offered.
+    /// Whether the phase can end while the next `items` items are offered.
     fn may_end(&self, items: u64, policy: &Policy, counts: &Counts) -> bool {
         let most_ones = self.active.ones().saturating_add(items.saturating_mul(self.scheme.probes().into()));
         most_ones > policy.sigma || policy.insertions.is_some_and(|most| counts.items.saturating_add(items) >= most)

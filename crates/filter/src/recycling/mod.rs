@@ -331,7 +331,7 @@ pub type RecyclingView<B, S = Standard> = RecyclingFilter<PortableHasher, S, Vie
 /// ```
 /// use truebloom::recycling::{BlockedRecyclingFilter, Policy};
 /// use truebloom::{PortableHasher, Seed};
-/// // A mebibit, emptied when more than 2% of fresh keys would pass.
+/// // A filter of 2^20 bits, which is emptied when its rate exceeds 2%.
 /// let hasher = PortableHasher::random()?;
 /// let mut seen = BlockedRecyclingFilter::with_hasher(1 << 20, 6, Policy::one_phase(0.02), hasher)?;
 /// let firsts = (0..1_000_000).filter(|i| seen.check_and_insert(&(i % 1_000)).is_new()).count();

@@ -15,8 +15,8 @@ use crate::scheme::{Standard, Storage};
 use alloc::alloc::{Layout, handle_alloc_error};
 use alloc::vec::Vec;
 
-/// How many keys are looked up together. There are so few keys that their cache lines in the newest
-/// layer are still in the L2 cache when the keys are inserted.
+/// How many keys are looked up together. The number is small enough that, when the keys are
+/// inserted, their cache lines in the newest layer are still in the L2 cache.
 const TOGETHER: usize = 2 * BATCH;
 
 /// A layer together with its bits.

@@ -9,7 +9,7 @@ use alloc::boxed::Box;
 use core::ops::BitAnd;
 use truebloom_math::{Law, law};
 
-/// The standard scheme: k independent positions, of which some may be equal. The key's hash is
+/// The standard scheme: k independent positions, some of which may be equal. The key's hash is
 /// expanded into a stream of 64-bit words, from which the positions are drawn. If the words are
 /// uniform, the positions are exactly uniform for every number of bits.
 ///
@@ -154,7 +154,8 @@ impl Standard {
         if skips { self.all_in_order(hash, has) } else { all }
     }
 
-    /// Looks up the first `digits` positions of a word. `A` is 0, or the same number as `digits`.
+    /// Looks up the first `digits` positions of a word. If `A` is not 0, it must equal `digits`.
+    /// The loop then has a fixed length.
     #[inline(always)]
     fn look<const A: u32>(&self, word: u64, digits: u32, has: impl Fn(u64) -> bool) -> Looked {
         let (mut all, mut rest) = (true, word);
@@ -200,8 +201,9 @@ impl Standard {
         }
     }
 
-    /// Calls `take` with the first `digits` positions of a word. `A` is 0, or the same number as
-    /// `digits`. If the word must be skipped, `take` is not called, and the result is true.
+    /// Calls `take` with the first `digits` positions of a word. If `A` is not 0, it must equal
+    /// `digits`. The loop then has a fixed length. If the word must be skipped, `take` is not
+    /// called, and the result is true.
     #[inline(always)]
     fn give<const A: u32>(&self, word: u64, digits: u32, take: &mut impl FnMut(u64)) -> bool {
         let (skips, mut rest) = (self.draws.tuples.skips(word), word);
@@ -340,8 +342,8 @@ mod tests {
         }
     }
 
-    /// With words of 16 bits, each tuple of positions has the same number of words that are not
-    /// skipped. The arithmetic is the same as for 64 bits.
+    /// Tests all words of 16 bits: among the words that are not skipped, equally many give each
+    /// tuple of positions. The arithmetic is the same as for 64 bits.
     #[test]
     fn every_tuple_of_digits_has_as_many_words() {
         const WORDS: u32 = 1 << 16;

@@ -88,8 +88,9 @@ fn ones_of(bytes: &[u8]) -> u64 {
     whole + rest.iter().map(|byte| u64::from(byte.count_ones())).sum::<u64>()
 }
 
-/// The next section: as many blocks as take fewer bits if they are coded together than if they are
-/// coded separately. The share of set bits differs between layers, and may differ within a layer.
+/// Returns the next section and its number of set bits. A block begins a new section if this makes
+/// the code shorter. This happens where the share of set bits changes, for example at the beginning
+/// of a layer.
 fn next_section(bytes: &[u8]) -> (&[u8], u64) {
     let (mut length, mut ones) = (0, 0);
     for block in bytes.chunks(BLOCK).take(SECTION / BLOCK) {

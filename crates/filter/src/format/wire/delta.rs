@@ -103,8 +103,8 @@ fn base_of(header: &[u8; HEADER_BYTES]) -> &[u8] {
     &header[HEADER_BYTES - 8..]
 }
 
-/// The words of a payload, followed by endless zeros: where a filter has grown, no bits were set
-/// before.
+/// The words of a payload, followed by endless zeros. The later payload of a filter that has grown
+/// is longer, and the missing words of the earlier payload count as 0.
 fn padded(payload: &[u8]) -> impl Iterator<Item = u64> {
     payload.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word)).chain(iter::repeat(0))
 }

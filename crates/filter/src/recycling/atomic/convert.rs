@@ -76,8 +76,8 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
 impl<H: KeyHasher, S: FillScheme> TryFrom<RecyclingFilter<H, S>> for AtomicRecyclingFilter<H, S> {
     type Error = BuildError;
 
-    /// Turns the filter into a filter that many threads can share. Returns an error if its policy
-    /// does not allow this. The same policies are errors in
+    /// Turns the filter into a filter that many threads can share. Returns an error if threads
+    /// cannot share a filter with its policy: see
     /// [`with_hasher`](AtomicRecyclingFilter::with_hasher).
     fn try_from(filter: RecyclingFilter<H, S>) -> Result<AtomicRecyclingFilter<H, S>, BuildError> {
         let RecyclingFilter { hasher, policy, memory, clock, counts, label } = filter;

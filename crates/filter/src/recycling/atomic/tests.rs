@@ -89,8 +89,8 @@ fn a_shared_filter_for_items_has_the_size_of_the_plain_one() {
     assert!(AtomicRecyclingFilter::for_items(0, 0.001).is_err());
 }
 
-/// If the rate from the set bits is very low, the present rate is the probability of equal hashes,
-/// in both phases.
+/// If the rate computed from the set bits is negligible, the present rate equals the probability of
+/// equal hashes. With two phases, this probability includes the items of both phases.
 #[test]
 fn the_present_rate_includes_equal_hashes() {
     for policy in [Policy::one_phase(900), Policy { insertions: Some(2), ..Policy::two_phases(900) }] {
