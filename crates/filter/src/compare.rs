@@ -212,7 +212,8 @@ impl<K: Counted> Compared<'_, K> {
         let all = self.union_of(|_| true)?;
         let count = self.filters.len();
         // The largest and the smallest filter are chosen by the number of insertions, which does
-        // not depend on the seed. Otherwise the law would have to account for the choice.
+        // not depend on the seed. If the choice depended on the seed, the law would have to account
+        // for it.
         let by_offers = |index: &usize| self.filters.get(*index).map_or(0, AnyFilter::offered);
         let (largest, smallest) = ((0..count).max_by_key(by_offers).unwrap_or(0), (0..count).min_by_key(by_offers).unwrap_or(0));
         let mut sizes = Vec::new();

@@ -50,7 +50,7 @@ use std::path::{Path, PathBuf};
 /// // SAFETY: the file is this program's own, and nobody else writes to it.
 /// let mut seen: InPlace = unsafe { InPlace::open(&path) }?;
 /// seen.insert_all(0..1_000);
-/// seen.sync()?; // now they are safe, whatever happens
+/// seen.sync()?; // now a crash cannot lose these keys
 /// assert!(seen.contains(&7) && seen.offered() == 1_000);
 /// seen.close()?;
 /// assert!(BloomFilter::open(&path)?.contains(&7));
@@ -127,9 +127,9 @@ impl<S: Scheme> InPlace<S> {
         InPlace::marked(filter.map_err(|cause| format_error(path, cause))?, path)
     }
 
-    /// Opens a filter even if a program ended before it closed the filter. In this case, the exact
-    /// counts are unknown, and bounds on them take their place: see [`InPlace`]. If the filter was
-    /// closed properly, this method does the same as [`open`](Self::open).
+    /// Opens a filter even if a program ended before it closed the filter. In this case, the filter
+    /// has only bounds on the counts: see [`InPlace`]. If the filter was closed properly, this
+    /// method does the same as [`open`](Self::open).
     ///
     /// # Safety
     /// The requirement is the same as for [`open`](Self::open).

@@ -38,8 +38,8 @@ impl<S: Scheme> FilterOf<S> {
     ///
     /// # Errors
     /// Returns an error if `items` is 0, or if `rate` is not strictly between 0 and 1. Returns an
-    /// error if `rate` is too low to be reached: keys with equal 128-bit hashes alone can
-    /// contribute `items / 2^128` to the rate.
+    /// error if `rate` is too low to be reached by any size: equal 128-bit hashes of different keys
+    /// can contribute `items / 2^128` to the rate.
     ///
     /// Always returns an error for a two-hash scheme, which derives all positions of a key from two
     /// hashes. For such a scheme, no rate can be guaranteed for a single filter.
@@ -67,7 +67,7 @@ impl<S: Scheme> FilterOf<S> {
     /// let guarantee = plan.guarantee.ok_or("the plan is for the average alone")?;
     /// assert!(guarantee.confidence >= 0.999 && guarantee.fpr.upper <= 0.01);
     ///
-    /// // A file has bits, probes and capacity, but not the guarantee, so plan again with these.
+    /// // A file contains the bits, the probes and the capacity. To get the guarantee, plan again.
     /// let opened = BloomFilter::from_bytes(&filter.to_bytes()?)?; // as from `open` after `save`
     /// let capacity = opened.capacity().ok_or("without a number of items")?;
     /// let again = Plan::new(&Target::new().items(capacity).bits(opened.bits()).probes(opened.probes()))?;
@@ -100,7 +100,7 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     ///
     /// # Errors
     /// Returns the same errors as [`new`](FilterOf::new), except the error for random numbers. If
-    /// the hashes have b bits ([`HASH_BITS`](KeyHasher::HASH_BITS)), keys with equal hashes alone
+    /// the hashes have b bits ([`HASH_BITS`](KeyHasher::HASH_BITS)), equal hashes of different keys
     /// can contribute `items / 2^b` to the rate.
     pub fn with_hasher<R: TryInto<Rate>>(items: impl ItemCount, rate: R, hasher: H) -> Result<FilterOf<S, H>, BuildError>
     where

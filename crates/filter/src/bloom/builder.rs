@@ -21,7 +21,7 @@ use truebloom_math::{Plan, Promise, Rate, Target};
 /// let hasher = PortableHasher::sip13(Seed::random()?);
 /// let filter = BloomFilter::builder().items(1_000_000).rate("0.1%").max_bits(8 << 23).hasher(hasher).build()?;
 /// assert_eq!(filter.capacity(), Some(1_000_000));
-/// // A size that is given.
+/// // A given size, without a plan.
 /// let filter = BloomFilter::builder().bits(9_600).probes(7).build()?;
 /// assert_eq!((filter.bits(), filter.probes(), filter.capacity()), (9_600, 7, None));
 /// # Ok::<(), truebloom::BuildError>(())

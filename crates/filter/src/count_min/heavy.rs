@@ -66,7 +66,7 @@ pub struct HeavyHitter {
 ///
 /// ```
 /// use truebloom::count_min::HeavyHitters;
-/// // All words that make up a tenth of the text.
+/// // Finds every word that makes up at least a tenth of the text.
 /// let mut words: HeavyHitters = HeavyHitters::for_share("10%".parse()?, "0.001".parse()?)?;
 /// "the cat and the dog and the bird".split(' ').for_each(|word| words.add(word, 1));
 /// let often = words.above(words.sketch().total().div_ceil(10)).expect("complete");

@@ -175,7 +175,7 @@ pub trait KeyHasher: sealed::Sealed + 'static {
     /// The hash of a key's canonical bytes.
     fn hash(&self, bytes: &[u8]) -> KeyHash;
 
-    /// The hash of bytes that are written in pieces, and are more than eight in total. This method
+    /// The hash of more than eight bytes, which are written in pieces. This method
     /// calls `write` once, with a function as the argument. `write` passes each piece to that
     /// function. The result equals [`hash`](Self::hash) of all the bytes together. There is one
     /// exception: the result of a [`ForeignHasher`] can depend on how the bytes are divided into

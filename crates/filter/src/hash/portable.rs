@@ -14,7 +14,7 @@ use crate::key::{Key, Write};
 ///
 /// ```
 /// use truebloom::{BloomFilter, PortableHasher, Seed};
-/// // Untrusted keys: nobody may be able to choose keys that fill the filter or pass it.
+/// // For untrusted keys: without the seed, nobody can find keys that fill it or are false positives.
 /// let mut seen = BloomFilter::with_hasher(1_000, 0.01, PortableHasher::sip13(Seed::random()?))?;
 /// assert!(seen.insert("a stranger's key"));
 /// # Ok::<(), truebloom::BuildError>(())

@@ -35,7 +35,7 @@ use record::record_words;
 ///     table.extend(5_000 * number..5_000 * (number + 1));
 ///     pack.push(&table)?;
 /// }
-/// // Later: of bytes, which may be a mapped file.
+/// // Later, view the bytes, which can be a mapped file.
 /// let bytes = pack.to_bytes()?;
 /// let pack = <Pack>::view(&bytes)?;
 /// let hash = pack.hash(&12_345u64);

@@ -390,13 +390,13 @@ impl<S: FillScheme, K: Counted> Halves<S, K> {
     }
 }
 
-/// The probability that a key passes although it was never offered. `active` bits are set in the
-/// active phase, and `both` returns the number of bits that are set in both phases. `frozen_rate`
-/// is the rate that the frozen phase alone would have, if there is one.
+/// The probability that a key is reported as seen although it was never offered. `active` bits are
+/// set in the active phase, and `both` returns the number of bits that are set in both phases.
+/// `frozen_rate` is the rate that the frozen phase alone would have, if there is one.
 ///
-/// The key passes if all its bits are set in the active phase, or if all its bits are set in the
-/// frozen phase. If the phases have the same seed, the key has the same positions in both.
-/// Otherwise, its positions in the two phases are independent.
+/// The key is reported as seen if all its bits are set in the active phase, or if all its bits are
+/// set in the frozen phase. If the phases have the same seed, the key has the same positions in
+/// both. Otherwise, its positions in the two phases are independent.
 #[inline]
 pub(super) fn pass_rate(scheme: &impl FillScheme, seeds: Seeds, active: u64, frozen_rate: Option<f64>, both: impl FnOnce() -> u64) -> f64 {
     let rate = scheme.rate_at(active);

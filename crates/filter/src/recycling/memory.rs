@@ -76,7 +76,8 @@ pub enum Entered {
 }
 
 /// The bits of one phase or two. Each phase represents a set of keys. The rate of the filter is
-/// known at any moment: the probability that a key passes although it was never offered.
+/// known at any moment: the probability that a key is reported as seen although it was never
+/// offered.
 pub trait Memory<K: Backing>: Sized + PartialEq {
     /// The type of the recycle threshold.
     type Limit: Limit;
@@ -117,9 +118,9 @@ pub trait Memory<K: Backing>: Sized + PartialEq {
     where
         K: Counted;
 
-    /// The filter's rate: the probability that a key passes although it was never offered. The rate
-    /// is computed from values that every insertion updates, so this method does not count the set
-    /// bits.
+    /// The filter's rate: the probability that a key is reported as seen although it was never
+    /// offered. The rate is computed from values that every insertion updates, so this method does
+    /// not count the set bits.
     fn rate(&self) -> f64
     where
         K: Counted;

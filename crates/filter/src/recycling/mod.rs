@@ -98,7 +98,7 @@ use truebloom_math::{Error, Rate};
 /// let mut seen = RecyclingFilter::new(design.bits(), design.probes(), policy)?;
 /// assert!(seen.worst_fpr() <= 0.001);
 ///
-/// // The time since a fixed moment: a filter that is saved and opened again needs the same one.
+/// // The time since a fixed moment, which must not change when the filter is saved and opened.
 /// let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH)?;
 /// assert!(seen.check_and_insert_at("a key", now).is_new());
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -16,7 +16,7 @@ use truebloom_math::{Rate, try_bisect};
 /// ```
 /// use std::time::Duration;
 /// use truebloom::recycling::Policy;
-/// // Two phases of an hour each, or shorter if more than 500,000 bits get set before.
+/// // Two phases of one hour each. A phase ends earlier if more than 500,000 bits are set.
 /// let policy = Policy { age: Some(Duration::from_secs(3600)), ..Policy::two_phases(500_000) };
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -44,11 +44,11 @@ use truebloom_math::{Growth, Law, Rate};
 /// can raise the rate above the requested rate.
 ///
 /// A layer is a [standard filter](crate::BloomFilter) with a limit on its number of set bits. When
-/// the limit leaves no room for another key, the filter adds a new layer. A key that was never
-/// inserted passes a layer with probability `(ones / bits)^probes`, where `ones` is the number of
-/// set bits. Each layer may use a share of the requested rate, and the limit on its set bits keeps
-/// its rate within this share. The shares of any number of layers add up to at most the requested
-/// rate ([`Growth`]). The number of keys that fit in a layer varies with the seed.
+/// the limit leaves no room for another key, the filter adds a new layer. In a layer with `ones`
+/// set bits, a key that was never inserted is a false positive with probability
+/// `(ones / bits)^probes`. Each layer may use a share of the requested rate, and the limit on its
+/// set bits keeps its rate within this share. The shares of any number of layers add up to at most
+/// the requested rate ([`Growth`]). The number of keys that fit in a layer varies with the seed.
 ///
 /// # What it costs
 /// Memory: compare this filter with a [`BloomFilter`](crate::BloomFilter) that was planned for the

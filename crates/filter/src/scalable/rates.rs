@@ -93,8 +93,8 @@ impl<K: Counted> ScalableFilter<K> {
     }
 
     /// A lower bound on the filter's rate. A key has the same positions in layers with the same
-    /// number. The bits that are set in both of two such layers therefore show what share of keys
-    /// passes both.
+    /// number. The bits that are set in both of two such layers therefore determine the share of
+    /// keys that are false positives of both.
     pub(crate) fn least_rate(&self) -> f64 {
         let mut least = 0.0f64;
         let mut start = 0;
@@ -107,8 +107,9 @@ impl<K: Counted> ScalableFilter<K> {
     }
 
     /// A lower bound on the rate of the layers `twins`, which all have the same number. The first
-    /// of them is at index `start`. Each layer adds its own rate, minus the share of keys that also
-    /// pass one of the earlier layers.
+    /// of them is at index `start`. Starting with the fullest layer, each layer adds its own rate,
+    /// minus an upper bound on the share of keys that are also false positives of a layer before
+    /// it.
     fn least_of(&self, start: usize, twins: &[Part<K>]) -> f64 {
         let mut fullest: Vec<usize> = (start..start + twins.len()).collect();
         fullest.sort_by_key(|at| core::cmp::Reverse(self.parts.get(*at).map_or(0, Part::ones)));
@@ -124,8 +125,8 @@ impl<K: Counted> ScalableFilter<K> {
         least
     }
 
-    /// An upper bound on the probability that a key that was never inserted passes both of two
-    /// layers with the same number.
+    /// An upper bound on the probability that a key is a false positive of both of two layers with
+    /// the same number.
     fn shared(&self, one: usize, other: usize) -> f64 {
         let layer = |at: usize| self.parts.get(at).map(|part| part.layer);
         let alike = |one: &Layer, other: &Layer| (one.bits(), one.probes()) == (other.bits(), other.probes());

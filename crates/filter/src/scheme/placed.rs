@@ -29,8 +29,8 @@ pub trait Placed: Sized + 'static {
     /// same time.
     fn are_set<W: Reads>(&self, level: Level, hash: KeyHash, words: &[W]) -> bool;
 
-    /// The probability that a key passes a filter with these words although it was never inserted;
-    /// `None` if the bits do not determine it. The time is linear in the number of words.
+    /// The false-positive rate of a filter with these words; `None` if the bits do not determine
+    /// it. The time is linear in the number of words.
     fn rate_of<W: Reads>(&self, words: &[W]) -> Result<Option<Fpr>, Error>;
 
     /// Compares the header's parameters, bits and probes with the requirements of the layout.
@@ -113,8 +113,7 @@ pub trait Storage<S, K: Backing>: Sized + Send + Sync {
     /// Whether all positions of a key are set.
     fn contains(&self, scheme: &S, hash: KeyHash) -> bool;
 
-    /// The probability that a key passes although it was never inserted; `None` if the bits do not
-    /// determine it.
+    /// The false-positive rate with these bits; `None` if the bits do not determine it.
     fn fpr(&self, scheme: &S) -> Result<Option<Fpr>, Error>
     where
         K: Counted;
@@ -135,8 +134,8 @@ pub trait Batches<S: Placed> {
     fn new(scheme: &S) -> Self;
 
     /// Up to this number of keys, it is faster to process them by single calls, because starting a
-    /// batch takes as much time as 4 to 512 keys. The limit is `usize::MAX` if a batch is never
-    /// faster. `bench/src/begin` measures the limits.
+    /// batch takes as much time as 4 to 512 single calls. The limit is `usize::MAX` if a batch is
+    /// never faster. `bench/src/begin` measures the limits.
     fn few(scheme: &S, doing: Doing) -> usize;
 
     /// Reports which keys of a batch are contained, and prefetches for the next batch.

@@ -23,7 +23,7 @@
 //! let before = here.to_bytes()?;
 //! let sent = wire::compress(&before)?;
 //! assert!(5 * sent.len() < before.len());
-//! let mut there = BloomFilter::from_bytes(&sent)?; // opened as it is
+//! let mut there = BloomFilter::from_bytes(&sent)?; // opens compressed bytes directly
 //! assert!(there == here);
 //!
 //! here.extend(10_000..10_100);

@@ -140,9 +140,9 @@ fn a_snapshot_that_is_saved_and_shared_again_goes_on() {
     }
 }
 
-/// Snapshots are taken of small filters that recycle often while threads offer items. A snapshot
-/// has every item whose offer was complete before. It can be saved and opened, even if a phase is
-/// overfilled.
+/// Takes snapshots of small filters, which recycle often, while threads offer items. A snapshot has
+/// every item whose offer was complete before the snapshot was taken. It can be saved and opened,
+/// even if a phase is overfilled.
 #[test]
 fn snapshots_while_threads_offer_have_what_was_offered_before() {
     for policy in policies() {
