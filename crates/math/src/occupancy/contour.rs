@@ -96,7 +96,8 @@ impl Contour {
         }
     }
 
-    /// The logarithm of the factor before the integral, and the integral.
+    /// Returns two numbers: the logarithm of the factor before the integral, and the integral. The
+    /// result is `None` if exactly `x` set bits are impossible.
     fn parts(&self, x: u64) -> Option<(DoubleDouble, f64)> {
         let n = self.throws;
         if x > self.bits || x > n || (x == 0) != (n == 0) {
@@ -230,7 +231,7 @@ fn integral(n: f64, x: f64, repeats: f64, r: f64) -> f64 {
     let variance = x * if r < 1e-2 { r / 2.0 + r * r / 6.0 } else { n / x * (r - repeats / x) };
     let sigma = libm::sqrt(variance.max(0.0));
     let expanded = variance > 400.0;
-    // The number of points is odd, so that no point falls on the opposite side of the circle.
+    // The number of points is odd, so that no point is exactly opposite the saddle point.
     let points = if expanded { 10.0 * sigma + 60.0 } else { 12.0 * sigma + 80.0 };
     let points = 2.0 * libm::floor(points / 2.0) + 1.0;
     let step = 2.0 * core::f64::consts::PI / points;

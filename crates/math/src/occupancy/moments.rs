@@ -172,7 +172,7 @@ struct AllHit<'a> {
 }
 
 impl AllHit<'_> {
-    /// Whether one committee includes all bits, so that all are hit.
+    /// Whether one committee includes all bits. If so, all bits are hit.
     fn is_certain(&self) -> bool {
         self.committees.iter().any(|c| c.size == self.bits)
     }
@@ -346,8 +346,8 @@ impl Enclose for Spread<'_> {
         f64::INFINITY
     }
 
-    /// Checks the cost, and fails if [`FAR_DIGITS`] or more digits are needed. So many digits are
-    /// needed only in a very full filter, whose variance is below the range of `f64`.
+    /// Checks the cost, and fails if [`FAR_DIGITS`] or more digits are needed. This many digits are
+    /// needed only for a very full filter, whose variance is below the range of `f64`.
     fn check_cost(&self, bits: f64) -> Result<()> {
         if bits < FAR_DIGITS as f64 {
             return self.law.departments.iter().try_for_each(|committees| check_cost(committees, 2, bits));

@@ -14,7 +14,8 @@ use alloc::vec::Vec;
 /// throw. For more throws, contour integrals are faster.
 pub(super) const WALKED_THROWS: u128 = 256;
 
-/// The largest number of terms of a recurrence in pairs of `f64`; this takes a second or two.
+/// An upper limit on the number of terms of a recurrence in pairs of `f64`. This many terms take a
+/// second or two.
 const WALK_TERMS: f64 = 1.5e8;
 
 /// The largest number of probabilities that are computed by contour integrals. Each takes about 3
@@ -175,8 +176,8 @@ impl Occupancy {
             let contour = Contour::new(self.bits, throws).ok_or_else(|| too_costly(self.bits))?;
             return self.by_contour(&contour, smallest);
         }
-        // Probabilities that are dropped between steps must be negligible beside those that are
-        // kept.
+        // Probabilities that are dropped between steps must be negligible compared with those that
+        // are kept.
         let floor = smallest * 1e-20;
         let stretch = thinning::law(self, &Budget { precision: Precision::DoubleDouble, floor, terms: WALK_TERMS })?;
         Ok(kept(stretch, smallest))

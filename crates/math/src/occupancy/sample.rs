@@ -5,16 +5,16 @@ use super::thinning::too_costly;
 use crate::Result;
 use alloc::vec;
 
-/// The largest number of draws for one sample; this takes about a second.
+/// An upper limit on the number of draws for one sample. This many draws take about a second.
 const MAX_DRAWS: f64 = 1e7;
 
 impl Occupancy {
     /// Returns a number of set bits, drawn exactly from the law by simulating the throws. `words`
     /// must return uniform and independent 64-bit words.
     ///
-    /// A throw takes one random draw. A committee takes one draw for each of its bits. A committee
-    /// of more than half of all bits takes one draw for each bit that it does not contain. The
-    /// simulation uses a few bytes of memory per bit of the filter.
+    /// A throw takes one random draw. A committee takes one draw for each of its bits. But a
+    /// committee of more than half of all bits takes one draw for each bit that it does not
+    /// contain. The simulation uses a few bytes of memory per bit of the filter.
     ///
     /// ```
     /// use truebloom_math::occupancy::Occupancy;

@@ -150,7 +150,7 @@ impl Occupancy {
     ///
     /// # Errors
     /// Fails if `p` is not from 0 to 1. Fails with [`Error::LawTooCostly`] if computing the
-    /// probabilities would take longer.
+    /// probabilities would take more than a few seconds.
     pub fn exact_quantile(&self, p: f64) -> Result<Quantile> {
         let _work = work::begin();
         check_level(p)?;

@@ -109,12 +109,13 @@ struct Chain<T> {
 struct Row<T> {
     first: u64,
     probabilities: Vec<T>,
-    /// About the total of the dropped values, and not below it by more than rounding errors.
+    /// Approximately the total of the dropped values. This number is below the true total by at
+    /// most rounding errors.
     left_out: f64,
 }
 
 /// Computes the row from the most likely `y` outwards by ratios, and then divides by the sum.
-/// Values below 1e-280 of the largest are dropped.
+/// Values below 1e-280 times the largest value are dropped.
 fn row<T: Real>(bits: u64, marked: u64, size: u64) -> Row<T> {
     let (low, high) = ((marked + size).saturating_sub(bits), marked.min(size));
     let mode = ((u128::from(marked) + 1) * (u128::from(size) + 1) / (u128::from(bits) + 2)) as u64;

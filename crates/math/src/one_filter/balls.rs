@@ -2,9 +2,9 @@
 //! position of one item.
 //!
 //! Let x of the m bits be set. Then the next ball of a standard filter hits a set bit with
-//! probability x/m. A classic item draws distinct bits. After i draws, the next bit is one of the
-//! m - i bits that the item has not drawn, and x - i of these are set. So, with i = 0 for the
-//! standard filter,
+//! probability x/m. An item of a classic filter draws distinct bits. After i draws, the next bit is
+//! one of the m - i bits that the item has not drawn, and x - i of these are set. So, with i = 0
+//! for the standard filter,
 //!
 //! ```text
 //! p'_x = p_x (x - i) / (m - i) + p_(x-1) (m - x + 1) / (m - i).

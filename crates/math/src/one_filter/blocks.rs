@@ -224,8 +224,8 @@ impl BlockLaw {
         (square - mean * mean - with_load * with_load / lambda).max(1e-300)
     }
 
-    /// A number of set bits that no block exceeds, except with probability at most `share` times
-    /// the allowed probability.
+    /// A number of set bits. The probability that any block has more is at most `share` times the
+    /// allowed probability.
     fn cut(&self, blocks: u64, items: u64, allowed: f64, share: f64) -> usize {
         let (weights, _) = binomial(blocks, items, self.rows.len());
         let mut law = [0.0f64; BITS + 1];

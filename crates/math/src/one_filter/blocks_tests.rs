@@ -7,8 +7,8 @@ mod set_bits;
 use super::*;
 use set_bits::set_bits;
 
-/// Compares `less_logarithm` with more terms of the series, on both sides of the point where the
-/// code begins to use it.
+/// Compares `less_logarithm` with more terms of the series, on both sides of the point at which the
+/// code switches to the series.
 #[test]
 fn less_logarithms_have_all_their_digits() {
     for d in [-0.5f64, -0.01, -0.009_999, -1e-3, -1e-9, 1e-9, 1e-5, 0.004, 0.009_999, 0.010_001, 2.0] {
@@ -156,8 +156,8 @@ fn kept_rates_are_those_of_the_exact_joint_law() {
     }
 }
 
-/// Tests that no other tilt of a fine grid proves a rate that is lower by a thousandth. The
-/// approximation that guides the search must be close to the proven rate.
+/// Tests that no other tilt on a fine grid proves a rate that is lower by more than a thousandth.
+/// The approximation that guides the search must be close to the proven rate.
 #[test]
 fn tilts_are_near_the_best() {
     for (probes, blocks, items, allowed) in

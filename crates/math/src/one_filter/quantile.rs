@@ -126,7 +126,7 @@ pub fn confidence_bound(variant: Variant, bits: u64, items: u64, probes: u32, ra
     let _work = work::begin();
     variant.check(bits, probes)?;
     let miss = miss_bound(variant, bits, items, probes, rate, None, Evidence::Law { terms: WALK_TERMS })?;
-    // The difference may be rounded up.
+    // The subtraction can round up, so the next lower `f64` is returned.
     Ok(if miss == 0.0 || miss == 1.0 { 1.0 - miss } else { (1.0 - miss).next_down() })
 }
 
@@ -247,7 +247,7 @@ impl Evidence {
     }
 }
 
-/// The largest number of terms of a recurrence; they take a few milliseconds.
+/// An upper limit on the number of terms of a recurrence. This many terms take a few milliseconds.
 const WALK_TERMS: f64 = 8e6;
 
 fn fill_law(variant: Variant, bits: u64, items: u64, probes: u32) -> Result<Occupancy> {
@@ -269,7 +269,7 @@ pub(crate) fn own_rate(variant: Variant, bits: u64, probes: u32, ones: u64) -> R
 }
 
 /// The values from which the tails of the number of set bits are computed. Y is the number of set
-/// bits. For slices of `s` and `s + 1` bits, each set bit of the longer ones has the weight
+/// bits. If there are slices of `s` and of `s + 1` bits, each set bit in a longer slice counts only
 /// `s / (s+1)`, so that the mean fill of the slices is `Y / (k s)`.
 pub(crate) struct OnesLaw {
     pub(crate) fill: Fill,
@@ -278,8 +278,9 @@ pub(crate) struct OnesLaw {
     /// Whether Y is always a whole number.
     pub(crate) is_lattice: bool,
     /// If there are two slice lengths, Y is the sum of two independent parts, one for each length.
-    /// These are the variance of the number of set bits in the part with the larger variance, and
-    /// the weight of a set bit in this part. The values of the part are this weight apart.
+    /// The two numbers describe the part with the larger variance: the variance of its number of
+    /// set bits, and the weight of one of its set bits. The values of this part are one weight
+    /// apart.
     pub(crate) lattice: (f64, f64),
 }
 

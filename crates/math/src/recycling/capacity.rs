@@ -25,8 +25,9 @@ pub struct SizedDesign {
 /// Searches for the design that holds the most items per cycle, among all designs with `bits` bits
 /// in total and a long-run rate of at most `rate`. With two phases, it maximises the items per
 /// phase. If several designs hold equally many items, the result is the design with the fewest
-/// probes. With two phases, each filter has half of the bits; if `bits` is odd, one bit is not
-/// used. The result is `None` if the search finds no design whose rate is low enough.
+/// probes. (Two numbers of items count as equal if their relative difference is below 1e-11.) With
+/// two phases, each filter has half of the bits; if `bits` is odd, one bit is not used. The result
+/// is `None` if the search finds no design whose rate is low enough.
 ///
 /// The filter is emptied when more than sigma of its bits are set. With a larger sigma, the filter
 /// gets fuller, so its rate increases. Therefore the best sigma for a given number of probes is
@@ -44,12 +45,11 @@ pub struct SizedDesign {
 /// large filters, the number of items is within 3% of the best. For filters of up to 1,024 bits, it
 /// also tries other probe counts. It skips some probe counts if trying all of them would take too
 /// long. There is no proof that the resulting design is the best one. For small sizes, the search
-/// was compared with a search over all probe counts. Two numbers of items count as equal if their
-/// relative difference is below 1e-11.
+/// was compared with a search over all probe counts.
 ///
 /// The search takes time O(probes x bits) for each probe count that it tries. For a million bits,
 /// this is 0.2 seconds. Above a hundred thousand hashes (probes x sigma), it first bounds the rate
-/// by integrals, which takes some microseconds. The slower recursion is then needed only if `rate`
+/// by integrals, which takes a few microseconds. The slower recursion is then needed only if `rate`
 /// is between these bounds, if probes are distinct, or with [`Mode::retaining`]. A search ends
 /// after about a second with the best result so far. If there is no result yet, it fails with
 /// [`Error::TooLong`]. This can happen with hundreds of probes and a few thousand bits.
@@ -112,10 +112,10 @@ pub fn worst_capacity(bits: u64, rate: &Rate, mode: Mode) -> Result<Option<Sized
 /// A filter with more bits can hold slightly fewer items, because sigma and the number of probes
 /// are integers. So after a bisection, the search also tries smaller sizes. Up to 512 bits, it
 /// tries all smaller sizes. Up to a hundred thousand bits, it tries 48 smaller sizes; above a
-/// hundred thousand bits, it tries 12. With two phases, these sizes are the bits of each of the two
-/// filters, so the search tries only even total sizes. Above 256 bits, the search ends at the first
-/// size that is clearly too small: even with four more set bits per cycle, the filter would not
-/// hold enough items. For small filters, the search was compared with a search over all sizes.
+/// hundred thousand bits, it tries 12. With two phases, the search varies the size of each of the
+/// two filters, and therefore tries only even total sizes. Above 256 bits, the search ends at the
+/// first size that is clearly too small: even with four more set bits per cycle, the filter would
+/// not hold enough items. For small filters, the search was compared with a search over all sizes.
 ///
 /// # Errors
 /// Fails as [`capacity()`] does. Also fails if `items` is not above 0, or if it is above 1e18.
@@ -251,7 +251,7 @@ impl<'a> Search<'a> {
         Ok(found)
     }
 
-    /// Returns the numbers of probes that the search tries, because they may be the best.
+    /// Returns the probe counts that the search tries. Each of them may be the best.
     fn candidates(&self, bits: u64) -> impl Iterator<Item = u32> {
         // The number of items per cycle. If it is small, rounding items and set bits to whole
         // numbers matters.
@@ -460,7 +460,7 @@ fn limit_loads(rate: &Rate, kept: Kept, mode: Mode) -> Result<Vec<f64>> {
     let mut loads: Vec<f64> = Vec::new();
     let (mut best, mut most) = (0, 0.0);
     for probes in 1.. {
-        // Sixty integrals, of some hundred terms each.
+        // Sixty integrals of a few hundred terms each.
         work::spend("the search for the best number of probes at this rate", 60.0 * 300.0)?;
         let load = limit_load(probes, p, kept, mode.filters());
         let items = -libm::log1p(-load) / f64::from(probes);

@@ -87,8 +87,8 @@ impl Design {
             let begin = start.get(ones as usize).copied().unwrap_or(T::ZERO);
             let step = visits.step(begin);
             items = items.plus(step.visits);
-            // The number of the next item within the cycle is one more than the number of the item
-            // that ends here.
+            // Items are numbered within their cycle. The next item has a number that is one higher
+            // than that of the item after which `ones` bits are set.
             sum = sum.plus(numbers.step(begin.plus(step.left)).visits);
         }
         // The variance is 2 E[N (N+1) / 2] - E[N] - E[N]^2. In these subtractions, up to half of

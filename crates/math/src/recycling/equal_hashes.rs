@@ -2,11 +2,12 @@
 //!
 //! A new item passes if it has the hash of an item that a phase holds. Every item that a phase
 //! holds has set at least one bit. So on every stream, the phases never hold more items than they
-//! have bits. (An item that passed wrongly is not held, although a later item with the same hash
-//! passes, too. Such items do not matter: at rates for which the bound is not left out, fewer than
-//! one item passes wrongly on average between two items that are held, and the phases hold far
-//! fewer items than bits.) The number of bits is far above the true number of items. But at usual
-//! rates, even the bound that is computed from the number of bits is far below the rate.
+//! have bits, and the number of bits gives an upper bound on the rate of equal hashes. (An item
+//! that wrongly passed is not held. Nevertheless, a later item with the same hash passes, too. Such
+//! items do not matter, because the bound is added only at low rates (see [`NEGLIGIBLE`]). At these
+//! rates, fewer than one item passes wrongly on average between two items that are held, and the
+//! phases hold far fewer items than bits.) The number of bits is far above the true number of
+//! items. But at usual rates, even this bound is far below the rate.
 
 use super::{Design, LongRun, Result, SizedDesign};
 use crate::law::hash_floor;

@@ -70,8 +70,8 @@ impl Fills {
         (0..u64::from(self.probes)).map(|h| self.chances(ones, h).0).product()
     }
 
-    /// Returns the odds `rho / (1 - rho)`, the expected number of items that pass before one sets a
-    /// bit.
+    /// Returns the odds `rho / (1 - rho)`, the expected number of items that pass before an item
+    /// sets a bit.
     pub(crate) fn odds(&self, ones: u64) -> f64 {
         self.passing(ones) / self.leaving(ones)
     }

@@ -155,7 +155,7 @@ impl Design {
     }
 
     /// Returns the expected number of items that pass in a cycle, divided by the pass probability
-    /// at sigma.
+    /// at sigma set bits.
     fn fluid_passed(&self) -> Between {
         let (k, m) = (f64::from(self.probes), self.bits as f64);
         let (x, empty) = (self.sigma as f64 / m, (self.bits - self.sigma) as f64 / m);
@@ -173,8 +173,8 @@ impl Design {
     }
 
     /// Returns an upper bound on what the roots other than 1 contribute to the number of items that
-    /// pass, divided by `x^k` at sigma. The terms of these roots decrease with b only after some
-    /// bits are set, so they need a separate bound.
+    /// pass, divided by `x^k` at sigma set bits. The terms of these roots decrease with b only
+    /// after some bits are set, so they need a separate bound.
     ///
     /// By concavity, `ln(1 + a x) >= x ln(1 + a)` for x up to 1. So
     /// `|E[w^(T_b)]| <= exp(-ln(1 + a) b (b-1) / (4 m))`. Because b is at most m, this is at most

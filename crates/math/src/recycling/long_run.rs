@@ -244,7 +244,7 @@ impl Design {
     fn check_steps(&self) -> Result<()> {
         let k = f64::from(self.probes);
         let again = if self.mode.keeps_overflow() { k * k * k } else { 0.0 };
-        // The steps of the law of an item's distinct positions, in pairs of f64.
+        // The steps that compute the law of an item's distinct positions, in pairs of f64.
         let distinct = if self.mode.retaining || self.mode.shares_positions() { 10.0 * k * k } else { 0.0 };
         let steps = (self.sigma as f64 + k) / (self.sigma as f64).max(1.0) * self.steps_of_walk() + again + distinct;
         if steps > MAX_STEPS {

@@ -20,7 +20,7 @@
 //! | what are the rates of simulated filters, for example with popular items? | [`simulate()`] |
 //! | how many items fit into a given memory, and how much memory does a given number of items need? | [`capacity()`], [`min_bits`] |
 //! | what if the rate must hold for every item of every stream? | [`worst_capacity`], [`worst_min_bits`] |
-//! | how much memory is needed to remember items for a given number of new items? | [`remember()`] |
+//! | how much memory is needed to remember items until a given number of new items have come? | [`remember()`] |
 //! | what if all probes of an item are in one cache line? | [`BlockedDesign`], [`blocked_capacity()`], [`blocked_min_bits`] |
 //!
 //! The rates are those of Dozier, Salamatian and Rubenstein, *Modeling Average False Positive Rates
@@ -203,6 +203,6 @@ impl Bracket {
     }
 }
 
-/// The largest number of steps of the recursion over states for one answer. This many steps take
-/// about a second.
+/// An upper limit on the number of steps of the recursion over states in one computation. This many
+/// steps take about a second.
 const MAX_STEPS: f64 = 3e8;

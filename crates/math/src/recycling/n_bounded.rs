@@ -42,9 +42,9 @@ impl core::str::FromStr for Counting {
 pub struct NBounded {
     /// The rate, computed by a Markov chain over the number of set bits.
     pub fpr: Fpr,
-    /// The rate by the formula of Dozier, Salamatian and Rubenstein. For [`Counting::Oracle`] and
-    /// [`Counting::Real`], the rate of the i-th new item is the textbook rate after i - 1 items
-    /// (see D14 and D15 in docs/ERRATA.md).
+    /// The rate that the formula of Dozier, Salamatian and Rubenstein gives. For
+    /// [`Counting::Oracle`] and [`Counting::Real`], the formula uses the textbook rate after i - 1
+    /// items as the rate of the i-th new item (see D14 and D15 in docs/ERRATA.md).
     pub printed: f64,
     /// The expected number of new items in a cycle.
     pub arrivals: Bracket,

@@ -61,7 +61,7 @@ impl Positive for f64 {
 }
 
 impl Positive for DoubleDouble {
-    // The bound of `double.rs`, 2^-102.
+    // The bound 2^-102 that `double.rs` states for one operation, rounded up.
     const UNIT: f64 = 2e-31;
     const ZERO: DoubleDouble = DoubleDouble::ZERO;
     const ONE: DoubleDouble = DoubleDouble::ONE;

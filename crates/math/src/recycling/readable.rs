@@ -4,7 +4,7 @@ use super::{Design, Mode};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The fields of a design that are written. All other values are derived from them.
+/// The serialized fields of a design. All other values are derived from them.
 #[derive(Serialize, Deserialize)]
 #[serde(rename = "Design")]
 struct DesignData {

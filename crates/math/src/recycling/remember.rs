@@ -8,17 +8,16 @@ use crate::error::out_of_range;
 use crate::exact::work;
 use crate::{Rate, try_bisect};
 
-/// Searches for a small design that remembers items for at least `items` further new items. At most
-/// a share `forgotten` of the items may be forgotten earlier. The long-run rate of the design is at
-/// most `rate`. The result is `None` if more than 2^62 bits would be needed.
+/// Searches for a small design that still remembers an item after `items` more new items have come.
+/// At most a share `forgotten` of the items may be forgotten earlier. The long-run rate of the
+/// design is at most `rate`. The result is `None` if more than 2^62 bits would be needed.
 ///
-/// If `forgotten` is 0, every item is guaranteed to be remembered for at least `items` new items.
-/// Only two phases with [`Trigger::Included`] can give this guarantee.
-/// They remember every item for at least `floor(sigma / probes)` further new items, whatever the
-/// hashes are.
+/// If `forgotten` is 0, every item is guaranteed to be remembered until at least `items` more new
+/// items have come. Only two phases with [`Trigger::Included`] can give this guarantee. They still
+/// remember every item after `floor(sigma / probes)` more new items, whatever the hashes are.
 ///
-/// If `forgotten` is above 0, it is an upper bound on the probability that an item is forgotten
-/// within `items` new items. This probability is the value of
+/// If `forgotten` is above 0, it is an upper bound on the probability that an item is no longer
+/// remembered after `items` more new items. This probability is the value of
 /// [`Forgetting::probability`](super::Forgetting::probability). With one phase, a cycle must have
 /// about `items / forgotten` items. With two phases, each phase needs only slightly more than
 /// `items / (1 + forgotten)` items.

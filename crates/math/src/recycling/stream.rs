@@ -76,7 +76,7 @@ impl Arriving {
         match self.stream {
             Stream::New => 0,
             Stream::Uniform { items } | Stream::Zipf { items, .. } => items as usize,
-            // Items with more newer items than this are practically never repeated: the probability
+            // After this many newer items, an item is practically never repeated: the probability
             // is e^-64.
             Stream::Fading { mean } => (64.0 * mean) as usize + 1,
         }

@@ -1,5 +1,6 @@
-//! A comparison of recycling with the usual design: a filter that is sized for the rate after its
-//! last item, and is emptied after a fixed number of items.
+//! A comparison of recycling filters with the usual design. The usual design is a standard filter
+//! that is emptied after a fixed number of items. Its rate after the last of these items is at most
+//! the requested rate.
 
 use super::{Mode, Phases, SizedDesign, Trigger, capacity};
 use crate::exact::work;

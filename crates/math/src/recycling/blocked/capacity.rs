@@ -55,7 +55,7 @@ impl BlockedSized {
 /// design holds less than 1% fewer items than the best design.
 ///
 /// At usual rates, this takes tens of milliseconds, whatever the size. At a rate of 1e-9, it takes
-/// some tenths of a second.
+/// a few tenths of a second.
 ///
 /// ```
 /// use truebloom_math::recycling::{Mode, blocked_capacity, capacity};
@@ -81,7 +81,7 @@ pub fn blocked_capacity(bits: u64, rate: &Rate) -> Result<Option<BlockedSized>> 
 }
 
 /// Returns the design with this many lines that holds the most items. The function tries only the
-/// numbers of probes in `candidates`, each with its approximate limit.
+/// probe counts in `candidates`. Each of them comes with an approximate limit.
 fn most_items(blocks: u64, candidates: &[(u32, f64)], rate: &Rate) -> Result<Option<BlockedSized>> {
     let mut best: Option<BlockedSized> = None;
     for &(probes, limit) in candidates {
@@ -114,9 +114,9 @@ fn law(blocks: u64, probes: u32) -> Result<Blocked> {
     Blocked::new(blocks * BLOCK_BITS, BLOCK_BITS, InBlock::Independent, probes)
 }
 
-/// Returns the numbers of probes with which a filter holds nearly the most items at this average
-/// rate. Each of them comes with its approximate limit. The approximation assumes that the filter
-/// always has its expected rate.
+/// Returns the probe counts with which a filter holds nearly the most items at this average rate.
+/// Each of them comes with an approximate limit. The approximation assumes that the filter always
+/// has its expected rate.
 fn candidates(blocks: u64, rate: &Rate) -> Result<Vec<(u32, f64)>> {
     let mut found = Vec::new();
     let mut most = 0;
@@ -133,8 +133,8 @@ fn candidates(blocks: u64, rate: &Rate) -> Result<Vec<(u32, f64)>> {
     Ok(found.into_iter().map(|(probes, _, limit)| (probes, limit)).collect())
 }
 
-/// Returns the number of items, n, for which the average of the expected rates before the first n
-/// insertions is `rate`.
+/// Returns the number of items, n, for which the average of the expected rates before each of the
+/// first n insertions is `rate`.
 fn averaging(law: &Blocked, rate: f64) -> Result<u64> {
     let below = |items: u64| Ok(items < 2 || law.expected_before(items).fpr()?.value <= rate);
     let (mut low, mut high) = (1, 1 + law.bits() / law.block_bits());
@@ -200,8 +200,8 @@ fn decimal_below(limit: f64) -> i64 {
 ///
 /// The search stops when a slightly smaller size is not enough. The difference between the two
 /// sizes is at most one line plus a thousandth of the size. The capacity is not exactly monotone in
-/// the number of bits, so an even smaller size may still be enough. This takes some tenths of a
-/// second.
+/// the number of bits, so an even smaller size may still be enough. The search takes a few tenths
+/// of a second.
 ///
 /// # Errors
 /// Fails if `items` is 0 or less, or above 1e18, or if the rate is below 1e-9.
@@ -265,8 +265,8 @@ mod tests {
         assert!(decimal(decimal_below(MOST_LIMIT)) <= MOST_LIMIT && decimal(decimal_below(MOST_LIMIT) + 1) > MOST_LIMIT);
     }
 
-    /// Tests that the candidates are exactly the numbers of probes with which the filter holds at
-    /// least 99.7% of the largest number of items.
+    /// Tests that the candidates are exactly the probe counts whose item count is at least 99.7% of
+    /// the largest item count.
     #[test]
     fn candidates_are_the_best_of_all_probes() {
         for (blocks, text) in [(20, "20%"), (1_000, "1%"), (1_000, "1e-4")] {

@@ -45,11 +45,12 @@ fn stretch(first: u64, distance: u64, chance: f64) -> u64 {
     first.max(distance / if chance > 0.05 { 6 } else { 3 })
 }
 
-/// The bound on the remaining terms at which a sum over items ends, as a share of the sum so far.
+/// A sum over items ends when the bound on its remaining terms is at most this share of the sum so
+/// far.
 const TAIL: f64 = 1e-3;
 
-/// The bound on the remaining terms at which a sum over the items from n on can also end, as a
-/// share of n. This share is about the rounding error of a variance of 0.
+/// A share of n. For a sum over the items from n on, the bound on the remaining terms may be larger
+/// by this amount, which is about the rounding error of a variance of 0.
 const ROUNDING: f64 = 1e-12;
 
 /// The largest number of items in a cycle for which brackets are computed.
@@ -221,7 +222,8 @@ mod tests {
         assert!(nearest.iter().all(|nearest| *nearest < 1.5), "the bounds are generous: {nearest:?}");
     }
 
-    /// Tests the effect of each sum on both ends, for each term of the module's formulas.
+    /// Tests the effect of each sum on the lower and the upper end of the bracket, for each term of
+    /// the module's formulas.
     #[test]
     fn ends_are_those_of_the_formulas() {
         let law = Blocked::new(1_024 * 512, 512, InBlock::Independent, 6).expect("in range");

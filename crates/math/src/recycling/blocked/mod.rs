@@ -137,7 +137,7 @@ impl BlockedDesign {
     /// of items. In simulations, the relative error of this approximation is less than `1/lines`.
     /// The method is described in docs/design/recycling.md.
     ///
-    /// The computation takes some milliseconds at any size, and up to a second with 32 probes.
+    /// The computation takes a few milliseconds at any size, and up to a second with 32 probes.
     ///
     /// The rates include the probability that a new item has the same hash as an item in the
     /// filter, as in [`Design::long_run`](super::Design::long_run).
