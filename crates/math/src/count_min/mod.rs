@@ -15,7 +15,7 @@
 //!
 //! ```
 //! use truebloom_math::count_min::{Family, Rows, Shape};
-//! // Above by a hundredth of the stream at most once in a thousand.
+//! // An estimate is too high by 1% of the stream's sum with probability at most 0.1%.
 //! let (error, risk) = ("0.01".parse()?, "0.001".parse()?);
 //! let classic = Shape::for_error(&error, &risk, Rows::Independent)?;
 //! let two_hash = Shape::for_error(&error, &risk, Rows::TwoHash)?;

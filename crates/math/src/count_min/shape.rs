@@ -187,9 +187,9 @@ fn least_copies(epsilon: &Rate, delta: &Rate) -> Result<u32> {
     copies.map_or_else(|| out_of_range("epsilon", epsilon, format!("so small that 2^30 copies reach a delta of {delta}")), Ok)
 }
 
-/// Returns the smallest number from 1 to `most` for which `enough` is true, or `None` if there is
-/// none. The search doubles the number until it is enough, and then bisects. So it tries no number
-/// far above the answer.
+/// Returns the smallest number from 1 to `most` for which `enough` is true. The result is `None` if
+/// `enough` is false for all of them. The search doubles the number until it is enough, and then
+/// bisects. So it tries no number far above the answer.
 fn least(most: u32, enough: impl Fn(u32) -> Result<bool>) -> Result<Option<u32>> {
     let (mut below, mut at) = (0, 1);
     while !enough(at)? {

@@ -61,7 +61,7 @@ impl Shape {
         Ok((ln + ln.abs().min(1e300) * LN_SLACK * 1e-3).min(0.0))
     }
 
-    /// Returns true if the bound of [`ln_tail`](Shape::ln_tail) proves that the probability is at
+    /// Returns whether the bound of [`ln_tail`](Shape::ln_tail) proves that the probability is at
     /// most `delta`.
     ///
     /// # Errors

@@ -17,10 +17,10 @@
 //! a sum of independent Bernoulli variables. Its exact tail probabilities are computed if this
 //! takes little enough work. Otherwise, they are bounded by the inequalities of Bennett and of
 //! Berry and Esseen. For a partitioned filter, the number is a sum over slices, which is also a sum
-//! of independent Bernoulli variables. With two hashes or in blocks, the positions of an item
-//! depend on each other. The number of bits that are hit is then a function of d independent items,
-//! and each item changes it by at most k. So McDiarmid's inequality applies, with the mean of this
-//! number or with bounds on the mean.
+//! of independent Bernoulli variables. If a filter uses two hashes or blocks, the positions of an
+//! item depend on each other. The number of bits that are hit is then a function of d independent
+//! items, and each item changes this number by at most k. So McDiarmid's inequality applies, with
+//! the mean of this number or with bounds on the mean.
 
 use super::interval::{MOST, Search, first, weaker};
 use super::{ItemsEstimate, check};
@@ -190,7 +190,7 @@ fn sliced(slices: &[(u64, u64)], items: u64, more: u64) -> Result<(f64, f64)> {
 ///
 /// ```
 /// use truebloom_math::{Ground, Variant, items_beyond};
-/// // 500 items that are not among the 1,000 of a filter of 9,593 bits, 7 probes.
+/// // The filter has 9,593 bits, 7 probes and 1,000 items. It lacks 500 items of another filter.
 /// let ground = Ground::Unsliced { variant: Variant::Standard, bits: 9_593, ones: 4_969 };
 /// let found = items_beyond(&ground, 7, 1_413, 0.95)?;
 /// assert!(found.lower < 500 && found.upper > Some(500) && found.upper.unwrap() - found.lower < 45);

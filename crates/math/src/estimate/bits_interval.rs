@@ -61,7 +61,7 @@ pub struct BitsInterval {
 /// use truebloom_math::{Variant, bits_interval};
 /// let found = bits_interval(Variant::Standard, 101, 7, 512, 0.95)?;
 /// assert!(found.lower < 1_024 && found.upper.unwrap() > 1_024);
-/// // Two throws that did not meet: any filter may be that large.
+/// // Two probes hit two different bits, so no number of bits is too large.
 /// assert_eq!(bits_interval(Variant::Standard, 1, 2, 2, 0.95)?.upper, None);
 /// # Ok::<(), truebloom_math::Error>(())
 /// ```

@@ -54,7 +54,7 @@ const SLACK: f64 = 1e-9;
 ///
 /// ```
 /// use truebloom_math::{Variant, distinct};
-/// // 1,000 keys at a rate of 1%: about 1.2 more may have passed unseen, and hardly ever more than a dozen.
+/// // 1,000 keys set a bit, and the rate is then 1%. On average, about 1.7 other keys have passed.
 /// let most = distinct::most(Variant::Standard, 9_595, 7, 1_000, 1e-6).expect("far from full");
 /// assert!((1_008..1_020).contains(&most));
 /// ```

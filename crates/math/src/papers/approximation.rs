@@ -12,8 +12,8 @@ use core::str::FromStr;
 #[non_exhaustive]
 pub enum Approximation {
     /// The k-th power of the mean fill, `(1 - (1 - 1/m)^(nk))^k`. Grandi calls it A1, and Burns
-    /// calls it M. It is also Lehr's rate. It is a lower bound on the expected rate of the standard
-    /// filter.
+    /// calls it M. Lehr gives the same formula. It is a lower bound on the expected rate of the
+    /// standard filter.
     SeveranceLohman,
     /// The formula of most calculators, `(1 - e^(-nk/m))^k`. Grandi calls it A2, and Burns calls it
     /// E.

@@ -53,9 +53,9 @@ pub struct Chain {
 #[non_exhaustive]
 pub struct RateBounds {
     /// The right side of Burns' inequality (64), `C(mu, k) / C(m, k)`. Here, `mu` is the mean
-    /// number of set bits of the standard filter. If `mu` is at most `k - 1`, the value is 0. It is
-    /// at most [`RateBounds::lower`] by Jensen's inequality. (If `C(x, k)` is defined as 0 for x up
-    /// to `k - 1`, it is convex in x.)
+    /// number of set bits of the standard filter. If `mu` is at most `k - 1`, the value is 0. By
+    /// Jensen's inequality, the value is always at most [`RateBounds::lower`]. (If `C(x, k)` is
+    /// defined as 0 for x up to `k - 1`, it is convex in x.)
     pub lower_by_mean: Fpr,
     /// The left side L of Burns' inequality (64): the probability that `nk` independent positions
     /// set all of `k` given bits. L is proven to be a lower bound on both rates. A query of the

@@ -92,7 +92,7 @@ pub fn capacity(bits: u64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign
 /// let (average, worst) = (capacity(1 << 20, &rate, Mode::two_phase())?, worst_capacity(1 << 20, &rate, Mode::two_phase())?);
 /// let (average, worst) = (average.expect("a design").run, worst.expect("a design").run);
 /// assert!(worst.worst.upper <= 0.01 && average.worst.lower > 0.017);
-/// // The price: a tenth of the items.
+/// // The design that limits the worst rate holds about a tenth fewer items.
 /// assert!(worst.items_per_cycle.value > 0.88 * average.items_per_cycle.value);
 /// # Ok::<(), truebloom_math::Error>(())
 /// ```
@@ -294,8 +294,7 @@ impl<'a> Search<'a> {
         Design::new(bits, probes, sigma.min(bits - 1), self.mode).map_or(0.0, |design| design.steps_nearly())
     }
 
-    /// Whether the search has taken so many steps that it should end and return the best result so
-    /// far.
+    /// Whether the search has used up its steps. It should then return the best result so far.
     pub(super) fn is_spent(&self) -> bool {
         self.steps.get() > MOST_STEPS || work::is_third_spent()
     }

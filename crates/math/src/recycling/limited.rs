@@ -1,5 +1,5 @@
-//! Cycles that end early: after a fixed number of new items, or after the time in which that many
-//! new items arrive.
+//! Cycles that end early: after a fixed number of new items, or after the time in which this number
+//! of new items arrives.
 
 use super::fills::Fills;
 use super::number::Positive;

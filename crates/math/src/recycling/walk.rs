@@ -114,7 +114,7 @@ impl<T: Positive> Walk<T> {
     }
 
     /// Moves on to the next number of set bits, at which the cycle ends: the current item can end
-    /// there, but no other item begins.
+    /// there, but no further item begins.
     pub(crate) fn step_beyond(&mut self) -> Step<T> {
         self.place(self.next, T::ZERO)
     }

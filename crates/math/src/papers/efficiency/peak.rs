@@ -260,7 +260,8 @@ impl Search {
             };
             let middle = self.visit(middle.clamp(start.items + 1, end - 1))?;
             let (left, right) = ((start, middle.items), (middle, end));
-            // The half with the best number so far comes last, so that it is searched first.
+            // The half that contains the best number so far is pushed last, so that it is searched
+            // first.
             if self.best.items < middle.items { open.extend([right, left]) } else { open.extend([left, right]) }
         }
         single.retain(|point| point.upper >= self.best.lower.max(floor));

@@ -41,7 +41,7 @@ pub fn crossover(probes: u32) -> Result<f64> {
 /// probes have their peaks at different numbers of items per bit. Suppose that the better of the
 /// two numbers of probes is used at each point between these peaks. The lowest efficiency is then
 /// at the crossover. With x and z as in [`crossover`], this efficiency is `k (k+1) x^2 / ln 2`,
-/// because the rate is `z^(-k(k+1))`. As k grows, it increases towards ln 2.
+/// because the rate is `z^(-k(k+1))`. As k grows, this efficiency increases towards ln 2.
 ///
 /// # Errors
 /// Fails if a parameter is out of range.
