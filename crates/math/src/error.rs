@@ -226,8 +226,8 @@ impl core::error::Error for Error {}
 pub type Result<T> = core::result::Result<T, Error>;
 
 impl Error {
-    /// Whether the error only reports that an answer takes too much work, so that the caller can
-    /// try a cheaper method.
+    /// Whether the error only reports that an answer takes too much work. If so, the caller can try
+    /// a cheaper method.
     pub(crate) fn is_cost(&self) -> bool {
         matches!(self, Error::TooCostly { .. } | Error::TooLong { .. } | Error::LawTooCostly { .. })
     }

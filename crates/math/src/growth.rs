@@ -18,10 +18,10 @@ use core::iter;
 ///
 /// Layer i, counted from 0, may use the share `8/((8+i)(9+i))` of the requested rate. The shares of
 /// infinitely many layers add up to 1. Each layer has a limit on its number of set bits, and is
-/// closed before it can exceed the limit. So the rate of a layer never exceeds its share. With any
-/// number of layers, the rate of the whole filter never exceeds the requested rate.
+/// closed before it can exceed the limit. So the rate of a layer never exceeds its share. However
+/// many layers the filter has, its rate never exceeds the requested rate.
 ///
-/// From the second layer on, all layers together take at most about [`ratio`](Self::ratio) times
+/// Once there are two layers, all layers together take at most about [`ratio`](Self::ratio) times
 /// the memory of a single filter for the same number of items. Each layer is made as large as this
 /// ratio allows.
 ///
@@ -182,8 +182,8 @@ impl Growth {
         SLOWNESS / (SLOWNESS + layer as f64)
     }
 
-    /// The bits per item of a layer, divided by the bits per item of a filter that has the whole
-    /// rate.
+    /// The bits per item of a layer, divided by the bits per item of a single filter with the
+    /// requested rate.
     fn cost(&self, layer: u32) -> f64 {
         1.0 - libm::log(Growth::share(layer)) / -self.rate.ln()
     }

@@ -28,8 +28,8 @@ impl Enclosure {
         Enclosure { lower: Dyadic { words: lower, exponent }, upper: Dyadic { words: upper, exponent } }
     }
 
-    /// Makes a bracket from two ends with any exponents, which are rounded outward to a common
-    /// exponent.
+    /// Makes a bracket from two ends, whose exponents can differ. The ends are rounded outward to a
+    /// common exponent.
     pub(crate) fn between(lower: Dyadic, upper: Dyadic) -> Enclosure {
         let exponent = match (lower.is_zero(), upper.is_zero()) {
             (true, _) => upper.exponent,
@@ -192,8 +192,8 @@ fn narrowed(bits_needed: f64, guard: u32, attempt: &dyn Fn(f64) -> Result<Enclos
 }
 
 /// Calls `ask` with increasing precision until it decides. Two rational numbers whose denominators
-/// have a product below 2^gap are equal or differ by more than 2^-gap. Both are at most 1. So if
-/// brackets narrower than 2^-gap overlap, the numbers are equal.
+/// have a product below 2^gap are equal or differ by more than 2^-gap. Both numbers are at most 1.
+/// So if brackets narrower than 2^-gap overlap, the numbers are equal.
 fn decide(gap: f64, ask: &dyn Fn(u32) -> Result<Option<Ordering>>) -> Result<Option<Ordering>> {
     let last = gap.min(TIE_BITS) as u32 + 3;
     let mut guard = GUARD;

@@ -15,7 +15,7 @@ use alloc::format;
 /// The slices are independent. So the expected rate after n items is the product of
 /// `1 - (1 - 1/size)^n` over all slices, where `size` is the number of bits of the slice. With
 /// equal slices, the product is Bloom's formula `(1 - (1 - k/m)^n)^k`. For classic filters, this
-/// formula is only an upper bound (U of Burns).
+/// formula is only an upper bound (called U in Burns).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Partitioned {
     bits: u64,

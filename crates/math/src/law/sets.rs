@@ -190,7 +190,7 @@ fn estimate(variant: Variant, bits: u64, probes: u32, ones: u64) -> Result<Optio
 pub struct Interval {
     /// The lower end.
     pub lower: u64,
-    /// The upper end, or `None` if there is none.
+    /// The upper end, or `None` if the interval is unbounded.
     pub upper: Option<u64>,
 }
 
@@ -224,7 +224,8 @@ pub struct Bounds {
 #[must_use]
 pub fn intervals(a: Interval, b: Interval, union: Interval) -> Option<SetSizes<Bounds>> {
     let mut ends = [a, b, union].map(|interval| (u128::from(interval.lower), interval.upper.map_or(u128::MAX >> 2, u128::from)));
-    // Every round is valid. More than three rounds would change nothing.
+    // Each round narrows the intervals by the relation above. More than three rounds would change
+    // nothing.
     for _ in 0..3 {
         let [a, b, u] = ends;
         let narrowed = |own: (u128, u128), other: (u128, u128)| (own.0.max(u.0.saturating_sub(other.1)), own.1.min(u.1));

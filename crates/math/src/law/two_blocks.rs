@@ -106,7 +106,7 @@ impl Enclose for TwoBlocks {
     }
 
     fn bits_needed(&self) -> f64 {
-        // The digits for one query already include this error once.
+        // The doubled number counts the bits for the error twice, so they are subtracted once.
         2.0 * self.0.bits_needed() - libm::log2(self.error() as f64)
     }
 

@@ -24,14 +24,14 @@ pub(super) struct Progression {
     pub(super) slices: bool,
 }
 
-/// The largest number of steps of a simulation. This many steps take some tenths of a second.
+/// The largest number of steps of a simulation. This many steps take a few tenths of a second.
 const STEPS: u64 = 40_000_000;
 
 /// The largest filter that is simulated, in bits. Such a filter takes four megabytes.
 const MOST_BITS: u64 = 1 << 25;
 
-/// The number of filters in a simulation. With fewer than 32 filters, the simulation would not show
-/// how much their rates differ.
+/// The smallest and the largest number of filters in a simulation. With fewer than 32 filters, the
+/// simulation would not show how much their rates differ.
 const FILTERS: core::ops::RangeInclusive<u64> = 32..=4_000;
 
 /// The smallest number of hits for which a simulation is used. With fewer hits, the precision of
@@ -308,8 +308,8 @@ mod tests {
     fn filters_that_agree_leave_room_for_others() {
         let of = |hits: &[u64]| Simulation::of(hits, 10);
         let alike = of(&[10; 4_000]);
-        // All 4,000 filters agree, so at least a share of 0.005^(1/4000) of all filters does. The
-        // other filters might have no hit at all.
+        // All 4,000 filters agree. By the Clopper-Pearson bound, at least a share of 0.005^(1/4000)
+        // of all filters has this number of hits. The other filters might have no hit at all.
         assert!((alike.lower - 0.998_67).abs() < 2e-4 && alike.upper == 1.0, "{alike:?}");
         let mut few = vec![10; 4_000];
         few[7] = 0;

@@ -36,7 +36,7 @@ pub struct Claim {
     /// The width of a key's hash in bits. Equal hashes add at most `items / 2^hash_bits` to the
     /// rate.
     pub hash_bits: u32,
-    /// Whether the claim includes that no smaller filter is enough.
+    /// Whether the claim also says that no smaller filter is enough.
     pub smallest: Smallest,
     /// The claimed probability that the rate of one filter with a random seed is at most p. `None`
     /// if no probability is claimed.
@@ -64,7 +64,7 @@ pub struct Certificate {
     /// The evidence that the filter of the claimed size has a low enough expected rate.
     pub mean: Mean,
     /// The evidence that a filter with one bit less has too high a rate. It is `None` if the claim
-    /// does not include this, or if the filter has only one bit.
+    /// says nothing about smaller filters, or if the filter has only one bit.
     pub smaller: Option<Smaller>,
     /// The bound on the tail of the number of set bits, if a confidence is claimed.
     pub one_filter: Option<OneFilter>,
@@ -126,8 +126,8 @@ impl fmt::Debug for Whole {
 
 impl Certificate {
     /// Creates the certificate for a claim. This usually takes about as long as computing a few
-    /// rates. With only a few items, it takes some milliseconds, because many numbers of probes are
-    /// excluded one by one.
+    /// rates. With only a few items, it takes a few milliseconds, because many numbers of probes
+    /// are excluded one by one.
     ///
     /// The tail bounds that fit in a certificate sometimes prove only a slightly lower confidence
     /// than the requested one. In this case, `claim.confidence` in the certificate is the lower

@@ -47,8 +47,8 @@ impl<'a> Sure<'a> {
         miss_bound(self.target.variant(), bits, items, probes, self.rate, Some(self.target.hash_bits), evidence)
     }
 
-    /// Whether two things are proven: the average rate is at most the requested rate, and so is,
-    /// with the requested confidence, the rate of one filter.
+    /// Whether two statements are proven. First, the average rate is at most the requested rate.
+    /// Second, with the requested confidence, the rate of one filter is at most the requested rate.
     pub(super) fn holds(&self, bits: u64, items: u64, probes: u32) -> Result<bool> {
         let evidence = Evidence::of(self.target.variant(), items, probes, 1.0 - self.confidence);
         // The difference 1 - c is exact for c >= 1/2. For smaller c, its rounding error is less
@@ -127,9 +127,9 @@ fn promising(
     known.into_iter().map(|(cost, probes)| (probes, cost)).chain(others.map(|probes| (probes, f64::INFINITY)))
 }
 
-/// Returns the rate that, with this confidence, one filter does not exceed. The rate includes the
-/// bound on equal hashes. If `met` is given, it is already proven that the filter does not exceed
-/// `met`.
+/// Returns an upper limit on the rate of one filter. With the given confidence, the rate does not
+/// exceed the limit. The limit includes the bound on equal hashes. If `met` is given, it is already
+/// proven that the limit is at most `met`.
 pub(super) fn kept(target: &Target, bits: u64, items: u64, probes: u32, confidence: f64, met: Option<&Rate>) -> Result<RateQuantile> {
     let mut quantile = rate_quantile_bound(target.variant(), bits, items, probes, confidence)?;
     quantile.fpr.add_above(hash_floor(items, target.hash_bits));

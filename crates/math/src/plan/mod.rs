@@ -54,10 +54,10 @@ pub struct Plan {
     /// The expected rate at `items`. Its upper end includes the bound on equal hashes, and is at
     /// most the requested rate.
     pub fpr: Fpr,
-    /// For [`Promise::OneFilter`], the rate that the individual filter does not exceed with the
-    /// promised confidence. The upper end of its bracket includes the bound on equal hashes, and is
-    /// at most the requested rate. The proof uses tail bounds and does not assume a normal
-    /// distribution.
+    /// For [`Promise::OneFilter`], an upper limit on the rate of the individual filter. With a
+    /// random seed, the rate stays within the limit with the promised confidence. The upper end of
+    /// the limit's bracket includes the bound on equal hashes, and is at most the requested rate.
+    /// The proof uses tail bounds and does not assume a normal distribution.
     pub guarantee: Option<RateQuantile>,
     /// An upper bound on the part of the rate that is caused by keys with equal hashes:
     /// `items / 2^hash_bits`.
@@ -191,7 +191,7 @@ impl Plan {
     /// divided by the given bits. The result is the larger ratio.
     ///
     /// The result is `None` if one of the two plans cannot be made. Making both takes as long as
-    /// [`Plan::new`] for a blocked filter: some tens of milliseconds.
+    /// [`Plan::new`] for a blocked filter: a few tens of milliseconds.
     #[must_use]
     pub fn bits_ratio(&self, standard: &Plan) -> Option<f64> {
         let _work = work::begin();
@@ -207,7 +207,8 @@ impl Plan {
         let spread = spread::plan(&Target { scheme: SchemeId::Standard, ..same(self)? }).ok()?.bits;
         let in_lines = blocked::plan(&same(standard)?).ok()?.bits;
         let [bits, spread, in_lines] = [bits, spread, in_lines].map(|bits| bits as f64);
-        // If the target gives both bits and a rate, the bits may be far more than the rate needs.
+        // If the target gives both bits and a rate, the filter may have far more bits than the rate
+        // needs.
         let is_asked_twice = matches!(ask, Ok(Ask::GivenSize { rate: Some(_), .. }));
         Some(if is_asked_twice { in_lines / spread } else { (bits / spread).max(in_lines / bits) })
     }

@@ -156,8 +156,8 @@ impl Target {
         Target { promise: Promise::Mean, ..self }
     }
 
-    /// Sets the probability with which the rate of the individual filter must be at most the
-    /// requested rate. The default is 99.9%.
+    /// Sets the confidence: the minimum probability, over the random seed, that the rate of the
+    /// individual filter is at most the requested rate. The default is 99.9%.
     #[must_use]
     pub fn confidence(self, confidence: f64) -> Target {
         Target { promise: Promise::OneFilter { confidence }, ..self }

@@ -21,7 +21,7 @@ pub struct Textbook {
     /// The number of probes of the target. If the target gives none, it is `(m/n) ln 2`, rounded to
     /// a number of probes that [`Plan::new`] tries.
     pub probes: u32,
-    /// The rate by the textbook formula, `(1 - e^(-nk/m))^k`.
+    /// The rate that the textbook formula gives, `(1 - e^(-nk/m))^k`.
     pub claimed: f64,
     /// The exact expected rate of the textbook filter.
     pub fpr: Fpr,

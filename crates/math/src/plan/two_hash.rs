@@ -44,7 +44,7 @@ pub(super) fn plan(target: &Target) -> Result<Plan> {
 /// divisors. Among primes, the rate is nearly monotone. So only primes are tried, starting at the
 /// size that a first-order formula predicts. As the number of probes grows, the proven rate rises
 /// faster than the predicted rate. So for each number of probes, the search tries to find a smaller
-/// size than the best so far. The search takes at most some seconds.
+/// size than the best so far. The search takes at most a few seconds.
 ///
 /// Returns the errors of the standard planner for the same rate, and [`Error::SchemeOutOfReach`] if
 /// no size up to the cap is proven to meet the rate. This error contains the lowest proven rate
@@ -171,7 +171,8 @@ fn standard(target: &Target) -> Target {
     Target { scheme: SchemeId::Standard, ..target.clone() }
 }
 
-/// The rate of a plan with another number of items, by the proofs that decide plans.
+/// The proven rate of a plan with another number of items. It is computed as in the search for
+/// plans ([`Proofs::proven`]).
 pub(super) fn rate_with(plan: &Plan, items: u64) -> Result<Fpr> {
     Proofs::new(&plan.target).proven(plan.bits, items, plan.probes)
 }

@@ -16,8 +16,8 @@ pub(super) enum Step {
     Excluded,
     /// The search computed a rate for this number of probes.
     Kept {
-        /// The proven rate for the best size so far. The rate is 1 if no rate is proven; the search
-        /// then continues.
+        /// The proven rate with this number of probes, at the best size found so far. The rate is 1
+        /// if no rate is proven; the search then continues.
         rate: f64,
         /// Whether this number of probes improved the best result.
         is_better: bool,

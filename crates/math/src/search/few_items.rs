@@ -1,4 +1,4 @@
-//! Lower bounds on the rate for a handful of items. For so few items, the bound by the mean fill
+//! Lower bounds on the rate for a handful of items. For so few items, the bound from the mean fill
 //! ([`super::ln_lower_bound`]) is too weak to exclude other numbers of probes.
 //!
 //! All sums here have positive terms, so `f64` loses no digits to cancellation. An operation has a
@@ -94,8 +94,8 @@ fn classic(bits: u64, items: u64, probes: u32) -> f64 {
     ln(left[0])
 }
 
-/// The smallest result. Below this limit, a sum of at most 1e9 numbers, each with an error of up to
-/// 5e-324, could have a relative error above 1e-13.
+/// The smallest rate for which a bound is given. Below this limit, a sum of at most 1e9 numbers,
+/// each with an error of up to 5e-324, could have a relative error above 1e-13.
 const LEAST: f64 = 1e-290;
 
 fn ln(rate: f64) -> f64 {

@@ -151,8 +151,8 @@ fn best_for_one_item(bits: u64, most: u32) -> Result<OptimalProbes> {
     Ok(OptimalProbes { probes: ties[0], ties, fpr, capped: false })
 }
 
-/// With fewer items than this limit, the bounds by the mean fill ([`ln_lower_bound`]) are too weak
-/// to exclude many numbers of probes.
+/// With fewer items than this limit, the bounds from the mean fill ([`ln_lower_bound`]) are too
+/// weak to exclude many numbers of probes.
 const FEW_ITEMS: u64 = 33;
 
 /// The best number of probes found so far.
@@ -248,17 +248,17 @@ impl Contest {
         if self.is_excluded_by_mean(probes) {
             return true;
         }
-        // Rates near 1 differ only in their complements. The complement for a single probe is (1 -
-        // 1/m)^n.
+        // Rates near 1 are compared by their complements (1 - rate), because the rates themselves
+        // are too close to each other. The complement for a single probe is `(1 - 1/m)^n`.
         let complement = ln_complement_bound(self.variant, self.bits, self.items, probes);
         let single = self.items as f64 * libm::log1p(-1.0 / self.bits as f64);
         self.ties == [1] && complement < single - slack(single)
     }
 
-    /// Goes through every number of probes k from 1 to `most`, for a handful of items. If the bound
-    /// by the mean fill does not exclude k, a second bound is computed from the law itself, in
-    /// floating point with positive terms. The numbers that neither bound excludes are compared
-    /// exactly.
+    /// Goes through every number of probes k from 1 to `most`, for a handful of items. First, a
+    /// bound from the mean fill ([`ln_lower_bound`]) excludes some of them. For each remaining k,
+    /// the rate is computed in floating point ([`few_items::ln_rates`]), to exclude further
+    /// numbers. The numbers that are left are compared exactly.
     fn exclude_with_few_items(&mut self, most: u32) -> Result<()> {
         let start = self.ties[0];
         let mut left: Vec<u32> = (1..=most).filter(|&k| k != start && !self.is_excluded(k)).collect();

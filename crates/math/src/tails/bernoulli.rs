@@ -1,4 +1,5 @@
-//! Tails of sums of independent Bernoulli variables, proven from their mean and variance.
+//! Proven bounds on the tails of sums of independent Bernoulli variables. The bounds are computed
+//! from the mean and the variance of the sum.
 //!
 //! Let S be such a sum with mean `mu` and variance `V`, and `theta > 0`.
 //!
@@ -24,8 +25,8 @@
 //! `|E' e^(itS)|^2` is the product of `1 - 2 p'(1-p') (1 - cos t)` over the summands, which is at
 //! most `exp(-2 V' (1 - cos t))`. So the probability is at most `e^-V' I_0(V')`, where `I_0` is the
 //! modified Bessel function ([`peak`]). For large `V'`, this is about `1 / sqrt(2 pi V')`. Where
-//! the normal tail is accurate, the resulting bound on `P(S >= x)` is within a few percent of it.
-//! At a tail probability of 0.1%, Chernoff's bound alone is 8 times too large.
+//! the normal tail is accurate, the resulting bound on `P(S >= x)` is within a few percent of the
+//! normal tail. At a tail probability of 0.1%, Chernoff's bound alone is 8 times too large.
 //!
 //! *Berry and Esseen.* The error of the normal tail is at most `0.56 / sqrt(V)`. The constant is
 //! that of Shevtsova for summands with different distributions ("An improvement of convergence rate
@@ -40,8 +41,9 @@ pub(crate) struct BernoulliSum {
     pub(crate) variance: f64,
     /// Describes one part of the sum: the variance of the part, divided by the square of the
     /// spacing of its values, and this spacing. The values of the part must be evenly spaced, and
-    /// the part must be independent of the rest. It is the whole sum (`V`, 1), or the terms with
-    /// one of two weights up to 1.
+    /// the part must be independent of the rest. If all terms of the sum have weight 1, the part is
+    /// the whole sum, and the two numbers are `V` and 1. If the terms have two different weights,
+    /// of at most 1, the part consists of the terms with one of the weights.
     pub(crate) lattice: (f64, f64),
 }
 
@@ -50,8 +52,8 @@ pub(crate) struct BernoulliSum {
 const ROUNDING: f64 = 1e-14;
 
 impl BernoulliSum {
-    /// An upper bound on `P(S - mu >= distance)`. The caller must have subtracted the rounding
-    /// error of `distance` already.
+    /// An upper bound on `P(S - mu >= distance)`. The caller must first subtract the rounding error
+    /// of the distance.
     pub(crate) fn tail(&self, distance: f64) -> f64 {
         if self.variance <= 0.0 {
             return bennett(self.variance, distance);

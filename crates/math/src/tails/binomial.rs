@@ -158,8 +158,9 @@ fn lower_sum(hits: u64, trials: u64, p: f64) -> f64 {
 /// shorter tails, the result is `None`.
 ///
 /// The method uses the Euler-Maclaurin formula twice. With step 1, the formula gives the sum from
-/// an integral. With a step of 1/256 of the scale on which terms change, it gives that integral
-/// from a sum of few terms. After the first three corrections, the relative error is about 256^-6.
+/// an integral. With a larger step, 1/256 of the scale on which terms change, the formula gives the
+/// integral from a sum of few terms. After the first three corrections, the relative error is about
+/// 256^-6.
 fn long_sum(hits: u64, trials: u64, p: f64, up: bool) -> Option<f64> {
     const TERMS: f64 = 256.0;
     const SHORTEST: u64 = 64;
@@ -242,8 +243,8 @@ fn deviance(x: f64, mean: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Checks that the test rejects with probability 99% at the reported true probability, and with
-    /// a lower probability below it.
+    /// Checks that, at the reported true probability, the test rejects with probability at least
+    /// 99%. At a slightly smaller true probability, it must reject with probability below 99%.
     #[test]
     fn what_is_noticed_is_rejected() {
         for (trials, rate, alpha) in [(1_000, 0.1, 1e-6), (1_000_000, 0.01, 1e-8), (100_000, 1e-3, 0.01)] {
@@ -300,8 +301,9 @@ mod tests {
         }
     }
 
-    /// Tests that the long sum agrees with the sum of all terms where both are possible. For a mean
-    /// of 2^62, the tails on both sides must match the normal distribution.
+    /// Tests that [`long_sum`] agrees with a sum of all terms, for tails that are short enough to
+    /// add up term by term. For a mean of 2^62, the tails on both sides must match the normal
+    /// distribution.
     #[test]
     fn long_tails_are_sums_too() {
         let plain = |hits: u64, trials: u64, p: f64| {

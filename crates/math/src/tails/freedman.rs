@@ -28,7 +28,7 @@ use crate::{Result, bisect};
 use alloc::format;
 
 /// The number of values of u. Each value is the previous one divided by the square root of 2. The
-/// last value is below 2^-27 times the first, which is small enough for 10^15 wrong drops.
+/// last value is below 2^-27, which is small enough for 10^15 wrong drops.
 const GRID: u32 = 96;
 
 /// The largest u, and also the largest odds that are accepted. The limit on u bounds the factor by
@@ -140,7 +140,7 @@ mod tests {
     }
 
     /// Tests that the mean of the martingale is at most 1, and close to 1. A mean close to 1 shows
-    /// that the bound by convexity costs little.
+    /// that little is lost by the use of convexity.
     #[test]
     fn the_martingale_has_a_mean_of_at_most_one() {
         let mut mean = 0.0;

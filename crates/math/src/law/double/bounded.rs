@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 /// seconds.
 const MAX_STEPS: f64 = 5e8;
 
-/// The largest number of classes. Each class has its own bracket, which takes some milliseconds.
+/// The largest number of classes. Each class has its own bracket, which takes a few milliseconds.
 const MOST_CLASSES: usize = 512;
 
 /// The number of steps that each class costs in addition to its sums.

@@ -36,7 +36,8 @@ pub(crate) struct Hits {
 /// fewer than ten thousand roundings each.
 pub(super) const ROUNDING: f64 = 4e-12;
 
-/// Each number g of items that hit several positions is treated separately, up to this limit.
+/// The largest number g of items that hit several positions for which the bracket has a separate
+/// term.
 pub(super) const MOST_SEVERAL: u64 = 48;
 
 /// A lower and an upper bound on the probability that `items` items hit all positions.

@@ -98,7 +98,7 @@ pub(super) fn listed(law: &Double, step: u64, weight: u64, f: &[u64]) -> Class {
     let m = law.bits;
     let reversible = law.offsets == Offsets::Linear;
     let positions = query_positions(law, step, f);
-    // One pair of solvers for each distance of two probes, forwards and backwards.
+    // Two solvers for each distance between two probes: one forwards, one backwards.
     let solvers: Vec<[Solver; 2]> =
         (0..f.len() as u64).map(|apart| [apart % m, subtract(0, apart % m, m)].map(|a| Solver::new(a, m))).collect();
     let mut hits: Vec<(u64, u64, u64)> = Vec::new();

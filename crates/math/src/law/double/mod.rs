@@ -230,8 +230,8 @@ impl Law for Double {
         Ok(fpr.upper < rate.to_f64())
     }
 
-    /// Returns how much equal hashes and dependent positions add to the rate, with one [`Floor`]
-    /// for each cause. These causes have upper bounds:
+    /// Returns the terms by which equal hashes and dependent positions raise the rate, with one
+    /// [`Floor`] for each cause. For these causes, the term is an upper bound:
     ///
     /// - `equal hashes`: an item and the query have the same full hash. Only this term does not
     ///   depend on the number of bits.

@@ -92,7 +92,7 @@ impl Powers {
     }
 }
 
-/// The binary logarithm of the rate by the textbook formula.
+/// The binary logarithm of the rate that the textbook formula gives.
 fn log2_guess(pairs: Pairs, items: u64, probes: u32) -> f64 {
     let share = -libm::expm1(-(items as f64) * f64::from(probes) / pairs.first as f64);
     f64::from(probes) * libm::log2(share)

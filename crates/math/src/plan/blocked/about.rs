@@ -12,8 +12,8 @@ use alloc::vec::Vec;
 ///
 /// The load of a query's block is binomial, and given the load, the rate is at least the k-th power
 /// of the mean fill (Jensen). Loads far above the mean are left out, which can only lower a sum of
-/// positive terms. With `second`, the result is not a bound but an approximation: a second-order
-/// term for the variance of the fill of a block is added.
+/// positive terms. If `second` is true, the result is not a bound but an approximation: a
+/// second-order term for the variance of the fill of a block is added.
 pub(super) fn ln_rate(blocks: f64, items: f64, probes: u32, second: bool) -> f64 {
     let (k, bits) = (f64::from(probes), BLOCK_BITS as f64);
     let lambda = items / blocks;
@@ -52,7 +52,7 @@ pub(super) fn is_beyond(blocks: u64, items: u64, probes: u32, ln_most: f64) -> b
     ln_rate(blocks as f64, items as f64, probes, false) > ln_most + ROUNDING
 }
 
-/// A margin for the rounding of the logarithms here.
+/// A margin for the rounding of the logarithms in this module.
 const ROUNDING: f64 = 1e-8;
 
 /// Rates in `f64`, computed from the rates of a block for each load. The rates of a block do not

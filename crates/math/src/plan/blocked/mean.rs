@@ -45,7 +45,8 @@ pub(super) fn better(target: &Target, table: &mut RateTable, blocks: u64, items:
     Ok(None)
 }
 
-/// Estimates the number of blocks at which a given number of probes reaches the rate.
+/// Estimates the number of blocks at which the average rate with a given number of probes is
+/// `e^ln_most`.
 pub(super) fn about_blocks(items: u64, probes: u32, ln_most: f64, start: f64) -> f64 {
     let rate = |blocks: f64| ln_rate(blocks, items as f64, probes, true);
     let mut blocks = start.max(2.0);
@@ -70,8 +71,8 @@ pub(super) fn about_blocks(items: u64, probes: u32, ln_most: f64, start: f64) ->
 pub(super) fn fewest_for_the_mean(target: &Target, items: u64, rate: &Rate) -> Result<Option<(u64, u32)>> {
     let table = &mut RateTable::new();
     let meets = |blocks: u64, probes: u32| law(blocks, probes)?.meets(items, rate, target.hash_bits);
-    // The guess starts from the textbook's number of bits. It tries up to four probes fewer than
-    // the textbook's, because fewer are best in fuller blocks.
+    // The guess starts from the textbook's number of bits. It also tries up to four probes fewer
+    // than the textbook's number, because fewer probes are best in fuller blocks.
     let textbook = items as f64 * -rate.ln() / (core::f64::consts::LN_2 * core::f64::consts::LN_2 * BLOCK_BITS as f64);
     let likely = ((-rate.ln() / core::f64::consts::LN_2) as u32).clamp(1, BLOCK_PROBES);
     let tried = target.probes.map_or(likely.saturating_sub(4).max(1)..=likely, |probes| probes..=probes);
@@ -79,7 +80,7 @@ pub(super) fn fewest_for_the_mean(target: &Target, items: u64, rate: &Rate) -> R
     let Some((guess, mut probes)) = guessed.min_by(|a, b| a.0.total_cmp(&b.0)) else { return Ok(None) };
     let mut guess = guess.min(MAX_BLOCKS as f64);
     let Some(mut blocks) = crate::search::first_that_meets((guess as u64).clamp(1, MAX_BLOCKS), MAX_BLOCKS, |b| meets(b, probes))? else {
-        // With so few probes, no size is enough. With more probes, a size may be.
+        // With so few probes, no size is enough. With more probes, the largest size may be enough.
         return Ok(better(target, table, MAX_BLOCKS, items, rate)?.map(|probes| (MAX_BLOCKS, probes)));
     };
     loop {

@@ -49,9 +49,9 @@ pub(super) fn nearest_sure<'a>(question: &Question<'a>) -> Result<Option<(u64, S
     settled(question, sure, away)
 }
 
-/// Like [`nearest_sure`], with a separate decision for each size. At the distance that is one block
-/// or item smaller than the returned distance, the search finds no number of probes that meets the
-/// rate.
+/// Refines `near`, the distance that [`nearest_sure`] found. Here, the guarantee of each size is
+/// decided separately ([`Sure::at`]). If the returned distance is reduced by one (one block less,
+/// or one item more), the search finds no number of probes that meets the rate.
 fn settled<'a>(question: &Question<'a>, mut sure: Sure<'a>, mut near: u64) -> Result<Option<(u64, Sure<'a>)>> {
     let mut best: Option<(u64, Sure)> = None;
     loop {

@@ -9,7 +9,7 @@ impl Sure<'_> {
     /// Estimates the size at which the rate is reached, by secant steps.
     pub(super) fn about_size(&mut self, rate: &Rate, sizes: Sizes, start: u64) -> f64 {
         let (first, sign, (least, most)) = (sizes.size(start) as f64, sizes.sign(), sizes.range());
-        // A rate falls by some four percent with each percent of bits.
+        // A rate falls by about four percent for each additional percent of bits.
         let (mut guess, mut slope, mut before) = (first, 4.0, None);
         for _ in 0..6 {
             let (blocks, items) = sizes.with(guess as u64);
@@ -33,7 +33,7 @@ impl Sure<'_> {
     }
 
     /// Returns the smallest distance that the search finds. The search begins near `start`, and
-    /// treats sizes within one grain as equal.
+    /// treats two sizes as equal if they differ by less than [`Sizes::grain`].
     pub(super) fn nearest(&mut self, question: &Question<'_>, start: u64) -> Option<u64> {
         let Question { sizes, rate, .. } = *question;
         let mut found = sizes.away(self.about_size(rate, sizes, start));

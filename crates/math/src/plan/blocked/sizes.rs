@@ -76,8 +76,9 @@ impl Sizes {
         (self.size(away) / GRAINS).max(1)
     }
 
-    /// The distance at which the average alone meets the rate with the number of probes of
-    /// `target`.
+    /// The smallest distance at which the average rate is at most `rate`, with the number of probes
+    /// that `target` gives. The guarantee is not considered. The result is `None` if no size has
+    /// such a low average rate.
     pub(super) fn of_mean(self, target: &Target, rate: &Rate) -> Result<Option<u64>> {
         Ok(match self {
             Sizes::Blocks { mean, items } => fewest_for_the_mean(target, items, rate)?.map(|(blocks, _)| blocks - mean),

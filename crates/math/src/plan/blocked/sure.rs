@@ -112,8 +112,8 @@ impl<'a> Sure<'a> {
         kept
     }
 
-    /// The rate that one filter does not exceed, with the requested confidence. If it is slightly
-    /// above `rate`, a second search tries to find a better tilt (the parameter of the tail bound).
+    /// The upper end of the guaranteed rate of one filter. If it is slightly above `rate`, a second
+    /// search tries to find a better tilt (the parameter of the tail bound).
     pub(super) fn kept_nearly(&mut self, blocks: u64, items: u64, rate: &Rate) -> f64 {
         let kept = self.kept(blocks, items);
         let is_near = kept > rate.to_f64() && kept < NEARLY * rate.to_f64();

@@ -31,7 +31,7 @@ fn guesses_are_near_the_law() {
     }
 }
 
-/// Tests that the estimated size has the requested rate, to within half a block.
+/// Tests that the estimated size has an average rate close to the requested rate.
 #[test]
 fn guessed_sizes_have_the_rate() {
     for (items, probes, rate) in [(1_000u64, 5u32, 1e-2f64), (100_000, 9, 1e-3), (10_000_000, 7, 1e-2), (1_000_000, 16, 1e-6)] {
@@ -43,8 +43,8 @@ fn guessed_sizes_have_the_rate() {
     }
 }
 
-/// Tests that the estimated size for a guarantee is where the approximation of the guaranteed rate
-/// reaches the requested rate.
+/// Tests the estimated size for a guarantee. At this size, the approximate guaranteed rate must be
+/// close to the requested rate.
 #[test]
 fn guessed_sizes_for_a_guarantee_have_the_rate() {
     for (items, text, probes) in [(1_000u64, "1%", 5u32), (100_000, "0.1%", 8), (10_000_000, "1%", 6)] {

@@ -112,7 +112,7 @@ impl Moments {
 }
 
 /// The largest product of set bits and balls for which a checker in an interpreted language can
-/// compute the distribution in some seconds. A ball is one position of an item.
+/// compute the distribution in a few seconds. A ball is one position of an item.
 const SHORT_LAW: f64 = 1e7;
 
 pub(super) fn one_filter(claim: &Claim, asked: f64) -> Result<OneFilter> {

@@ -14,9 +14,9 @@ impl Sure<'_> {
     /// guarantee also holds for all smaller numbers of items.
     pub(in super::super) fn most_items(&self, bits: u64, mean: Fit) -> Result<Option<Fit>> {
         let last = self.target.variant().max_probes(bits).min(self.most_probes(1).max(mean.probes));
-        // A size changes by some bits through rounding to whole bits, and through the exact
-        // distribution in place of the bounds. The margin is the number of items for this many
-        // bits.
+        // Rounding to whole bits changes the required number of bits slightly. The exact
+        // distribution, in place of the bounds, also changes it. The margin is the corresponding
+        // number of items.
         let by_law = if self.is_followed(mean.size, mean.probes / 2) { LAW_SAVES * mean.size as f64 } else { 0.0 };
         let margin = 1.0 + WHOLE_BITS * mean.size as f64 / bits as f64 + by_law;
         let cost = |probes: u32| -self.about_items(bits, probes, mean.size);

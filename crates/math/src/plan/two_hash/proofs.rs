@@ -20,8 +20,8 @@ const SMALL: u64 = 1_000;
 const STEPS: u32 = 200_000_000;
 
 /// The number of steps for the bracket of a larger size. A search computes up to a hundred such
-/// brackets, which together take some seconds. Some composite sizes need more steps; their brackets
-/// are computed in a faster way and are wider.
+/// brackets, which together take a few seconds. Some composite sizes need more steps; their
+/// brackets are computed in a faster way and are wider.
 const BRACKET_STEPS: u32 = 20_000_000;
 
 /// The proven rates of a scheme. The terms of exact sums are kept, because they do not depend on
