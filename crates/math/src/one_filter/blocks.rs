@@ -4,8 +4,8 @@
 //! A filter of B blocks that holds n items has the rate `R = (1/B) sum_b Y_b` with
 //! `Y_b = (X_b / 512)^k`, where `X_b` is the number of set bits in block b. The load `L_b` is the
 //! number of items in block b. The loads are multinomial, and given the loads the blocks are
-//! independent. Let `phi_l(t)` be `E[exp(t Y)]` for a block with l items. Then, with `[z^n]` for
-//! the coefficient of `z^n`,
+//! independent. Let `phi_l(t)` be `E[exp(t Y)]` for a block with l items. Let `[z^n]` denote the
+//! coefficient of `z^n`. Then
 //!
 //! ```text
 //! E exp(t sum_b Y_b) = n! / B^n [z^n] G(z)^B,   G(z) = sum_l z^l / l! phi_l(t).

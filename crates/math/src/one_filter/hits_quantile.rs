@@ -9,8 +9,8 @@
 //! P(H >= h) <= S(r_0) + sum over i of (S(r_(i+1)) - S(r_i)) P(Y > y_i)
 //! ```
 //!
-//! With upper bounds on the `P(Y > y_i)`, the right side of this inequality is a bound that can be
-//! computed. The lower tail `P(H <= h)` is bounded in the same way.
+//! The probabilities `P(Y > y_i)` are replaced by upper bounds, which gives an upper bound on
+//! `P(H >= h)` that can be computed. The lower tail `P(H <= h)` is bounded in the same way.
 
 use crate::error::check_confidence;
 use crate::error::out_of_range;

@@ -98,7 +98,8 @@ fn kept_by(variant: Variant, (bits, items, probes): (u64, u64, u32), allowed: f6
     Ok((as_bound(own_rate(variant, bits, probes, ones)?), Some(ones)))
 }
 
-/// Like [`kept`], for sliced filters. The rate follows from the mean of their fills.
+/// Like [`kept`], for partitioned filters. The bound on the rate follows from the mean fill of the
+/// slices.
 fn kept_by_slices(law: &OnesLaw, bits: u64, probes: u32, allowed: f64) -> Result<Fpr> {
     let past = law.too_rare(bits, allowed)?;
     // Y < past, so R <= (past / capacity)^k.

@@ -157,7 +157,7 @@ impl Forgetting {
         let phases = mode.filters() as f64;
         let ((lower, value, upper), (lower_next, value_next, upper_next)) =
             (shortfall(c, (phases - 1.0) * mean, (phases - 1.0) * variance), shortfall(c, phases * mean, phases * variance));
-        // If triggers are excluded, at most one item per cycle is forgotten at once.
+        // If triggers are excluded, at most one item per cycle is forgotten immediately.
         let at_once = if mode.excludes_triggers() { 1.0 } else { 0.0 };
         let slack = 1e-9 * (1.0 + c / mean);
         let share = |x: f64| (x / mean).clamp(0.0, 1.0);
@@ -184,7 +184,7 @@ impl Forgetting {
 /// compared.
 pub(super) const MANY_CALLS: f64 = 5e6;
 
-/// The absolute error of sums of probabilities from the distribution.
+/// An upper bound on the absolute error of sums of probabilities from the distribution.
 const SUMMED: f64 = 1e-10;
 
 /// Three values for `E[(c - Y)^+]`: Jensen's lower bound, the value for a normal Y, and Scarf's
