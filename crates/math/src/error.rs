@@ -60,8 +60,8 @@ pub enum Error {
         asked: Rate,
         /// The number of bits of the filter.
         bits: u64,
-        /// Twice the upper bound on the rate that equal hashes cause. At this requested rate, equal
-        /// hashes cause at most half of it.
+        /// Twice the upper bound on the rate that equal hashes cause. If this were the requested
+        /// rate, equal hashes would cause at most half of it.
         least: f64,
     },
     /// The rate needs more memory than is allowed.

@@ -129,11 +129,12 @@ impl Progression {
         Fpr::bound((1.0 - probes * empty(least) - ROUNDING).max(0.0), (1.0 - empty(most) + ROUNDING).min(1.0))
     }
 
-    /// Returns the first of these that applies: the exact rate, if all states can be enumerated;
-    /// the proven bracket, if its ends are within a factor of two; a simulated rate, limited to the
-    /// bracket; the bracket with an approximate value. If the bracket is so wide that it says
-    /// almost nothing, the method of the result is [`Method::Approximation`]. The value is then the
-    /// first-order approximation, or the limit of the rate plus the law's floors.
+    /// Returns the exact rate if all states can be enumerated. Otherwise, if the ends of the proven
+    /// bracket are more than a factor of two apart, tries a simulation, and returns the simulated
+    /// rate, limited to the bracket. If no simulation is needed or possible, returns the bracket
+    /// with an approximate value. This value is the first-order approximation, or the limit of the
+    /// rate plus the law's floors. If the bracket is so wide that it says almost nothing, the
+    /// method of the result is [`Method::Approximation`].
     pub(super) fn best(&self, items: u64, proven: Option<Fpr>, first_order: Option<f64>, floors: &[Floor]) -> Fpr {
         if let Some(exact) = self.counted(items) {
             return exact;

@@ -83,8 +83,8 @@ fn reachable_within(target: &Target, bits: u64, items: u64) -> Result<f64> {
 }
 
 /// Returns the number of probes with the lowest promised rate for a size, and that rate. The
-/// promised rate is the guaranteed rate of one filter. If only the mean is requested, it is the
-/// average rate.
+/// promised rate is the guaranteed rate of one filter, or the average rate if that is higher. If
+/// only the mean is requested, it is the average rate.
 fn lowest(target: &Target, bits: u64, items: u64) -> Result<(u32, Fpr)> {
     if let Some(confidence) = target.asked_confidence() {
         let found = Lowest::new(target, bits, items, confidence, useful_probes(target, bits, items)?)?;

@@ -70,7 +70,8 @@ impl Lowest {
 /// The promised rate for a size and a given number of probes.
 fn promised(target: &Target, bits: u64, items: u64, probes: u32, allowed: f64) -> Result<Fpr> {
     let mut one = kept(target.variant(), bits, items, probes, allowed)?;
-    // If the confidence is at least one half, the average is lower, except for rounding.
+    // If the confidence is at least one half, the average rate is below the guaranteed rate, except
+    // for rounding.
     let mean = target.variant().fpr(bits, items, probes)?;
     if mean.ln_upper > one.ln_upper {
         one = mean;
