@@ -135,8 +135,8 @@ struct Sets {
 /// binomial coefficients, fit in 128 bits.
 const MOST_PROBES: u32 = 64;
 
-/// The largest number of kinds of slices for which all sets of kinds are enumerated, which takes a
-/// quarter of a second.
+/// The largest number of kinds of slices for which all sets of kinds are enumerated. With this many
+/// kinds, that takes a quarter of a second.
 const MOST_KINDS: usize = 22;
 
 impl Sets {

@@ -15,8 +15,8 @@ use alloc::{format, vec};
 /// query takes too long.
 const MOST_PROBES: u32 = 64;
 
-/// The largest number of probes for which the pairs of four queries are enumerated and averaged,
-/// which takes half a second.
+/// The largest number of probes for which the pairs of four queries are enumerated and averaged.
+/// With this many probes, that takes half a second.
 const MOST_AVERAGED: u32 = 36;
 
 /// The largest number of probes for which enumerating the pairs takes almost no time.

@@ -17,7 +17,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The largest number of positions for which all subsets are enumerated, which takes at most a
+/// The largest number of positions for which all subsets are enumerated. This takes at most a
 /// quarter of a second per class.
 const MOST_POSITIONS: u32 = 22;
 

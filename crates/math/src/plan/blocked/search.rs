@@ -6,7 +6,7 @@ use super::sure::{FAR, Sure};
 use crate::Rate;
 
 impl Sure<'_> {
-    /// Estimates the size at which the rate is reached, by secant steps.
+    /// Estimates the size at which the guaranteed rate equals `rate`, by secant steps.
     pub(super) fn about_size(&mut self, rate: &Rate, sizes: Sizes, start: u64) -> f64 {
         let (first, sign, (least, most)) = (sizes.size(start) as f64, sizes.sign(), sizes.range());
         // A rate falls by about four percent for each additional percent of bits.

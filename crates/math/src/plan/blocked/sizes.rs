@@ -11,10 +11,11 @@ use crate::{Rate, Result};
 /// the smallest distance at which the guarantee holds.
 #[derive(Clone, Copy)]
 pub(super) enum Sizes {
-    /// Numbers of blocks, starting from `mean`, the smallest for which the average is low enough.
+    /// Numbers of blocks from `mean` upwards. `mean` is the smallest number of blocks for which the
+    /// average rate is low enough.
     Blocks { mean: u64, items: u64 },
-    /// Numbers of items, starting from `mean`, the largest for which the average is low enough, and
-    /// decreasing.
+    /// Numbers of items from `mean` downwards. `mean` is the largest number of items for which the
+    /// average rate is low enough.
     Items { mean: u64, blocks: u64 },
 }
 

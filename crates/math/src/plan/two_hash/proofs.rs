@@ -13,7 +13,8 @@ use crate::{Fpr, Result};
 use alloc::collections::BTreeMap;
 use core::cell::RefCell;
 
-/// Up to this many bits, the exact rate is summed, because brackets of small filters are wide.
+/// The largest number of bits for which the exact rate is summed. For such small filters, brackets
+/// would be wide.
 const SMALL: u64 = 1_000;
 
 /// The largest number of steps for one rate. They take about a third of a second.
