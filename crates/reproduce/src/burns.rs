@@ -73,20 +73,20 @@ fn bounds_and_figures() -> Result<Vec<Claim>> {
             ],
             "m - m(1-k/m)^n and m - m(1-1/m)^(nk)",
             means.iter().zip(printed).all(|(ours, printed)| (ours / printed - 1.0).abs() < 1e-12),
-            means.map(shown).join(" and "),
+            format!("the means are {}", means.map(shown).join(" and ")),
         ),
         Claim::statement(
             [
                 "table-1-batches",
                 "Table 1",
-                "how the balls (probes) of the classic filter form batches; tested by the mean number of set bits, m = 100, n = 20, k = 3",
+                "the probes (balls) of the classic filter form k batches of n balls; tested by the mean number of set bits, m = 100, n = 20, k = 3",
             ],
-            "k batches of n balls",
+            "holds",
             (swapped / means[0] - 1.0).abs() < 1e-9,
             format!("such batches give {}, but the table's own formula gives {}", shown(swapped), shown(means[0])),
         )
         .unless(
-            "n batches of k balls",
+            "they form n batches of k balls",
             (printed[0] / means[0] - 1.0).abs() < 1e-12 && (swapped / means[0] - 1.0).abs() > 0.05,
             "B8",
         ),
@@ -106,13 +106,13 @@ fn bounds_and_figures() -> Result<Vec<Claim>> {
             ["figure-6-valley", "figure 6", "as k grows to 40, both rates first fall and then rise towards 1; m = 100, n = 20"],
             "holds",
             one_valley(standards) && one_valley(classics) && ends.iter().all(|&end| end > 0.98),
-            format!("f_S = {}, f_C = {} at k = 40", shown(ends[0]), shown(ends[1])),
+            format!("at k = 40, f_S = {} and f_C = {}", shown(ends[0]), shown(ends[1])),
         ),
         Claim::statement(
-            ["figure-7-order", "figure 7", "the order of the curves at the left edge of the figure, k = 25; m = 1,000, n = 20"],
+            ["figure-7-order", "figure 7", "at the left edge of the figure (k = 25), the curves have this order; m = 1,000, n = 20"],
             "U > f_S > M > f_C > L",
             ordered[0].1,
-            format!("the same order, from k = 25 to {last}"),
+            format!("the curves have this order from k = 25 to {last}"),
         ),
         Claim::number(
             "figure-7-best-classic",
@@ -139,7 +139,7 @@ fn bounds_and_figures() -> Result<Vec<Claim>> {
 }
 
 fn held(holds: bool) -> &'static str {
-    if holds { "held for every k" } else { "failed for some k" }
+    if holds { "the claim held for every k" } else { "the claim failed for some k" }
 }
 
 /// The claims of section 3.4, including its example.
@@ -165,7 +165,7 @@ fn minimisation() -> Result<Vec<Claim>> {
             [
                 "most-items",
                 "section 3.4",
-                "n_max is the largest n at which some k reaches the rate p; for these n, the lowest rate is above p; m = 1,000, p = 0.1%",
+                "n_max is the largest n at which some k reaches the rate p; for all n in the printed range, the lowest rate is above p; m = 1,000, p = 0.1%",
             ],
             "n >= n_max",
             least_rate(1000, most)?.lower > limit,
@@ -176,7 +176,7 @@ fn minimisation() -> Result<Vec<Claim>> {
             [
                 "least-bits",
                 "section 3.4",
-                "m_min is the smallest m at which some k reaches the rate p; for these m, the lowest rate is above p; n = 50, p = 0.1%",
+                "m_min is the smallest m at which some k reaches the rate p; for all m in the printed range, the lowest rate is above p; n = 50, p = 0.1%",
             ],
             "m <= m_min",
             least_rate(least, 50)?.lower > limit,
@@ -187,7 +187,7 @@ fn minimisation() -> Result<Vec<Claim>> {
             [
                 "best-rate-sign",
                 "section 3.4",
-                "at the estimated best probe count, E is (1 - x)^k, where x is this exponential; m = 64, n = 4",
+                "at the estimated best probe count, E is (1 - x)^k, where x is the printed exponential; m = 64, n = 4",
             ],
             "e^(nk/m)",
             (0.0..=1.0).contains(&unsigned),
@@ -286,9 +286,9 @@ impl Tally {
 
     fn found(&self) -> String {
         match &self.first {
-            None => format!("held in all {} cases", grouped(self.tried.into())),
+            None => format!("the claim held in all {} cases", grouped(self.tried.into())),
             Some(first) => {
-                format!("failed in {} of {} cases, the first at {first}", grouped(self.failed.into()), grouped(self.tried.into()))
+                format!("the claim failed in {} of {} cases, the first at {first}", grouped(self.failed.into()), grouped(self.tried.into()))
             }
         }
     }
@@ -311,14 +311,15 @@ fn conjecture_24() -> Result<Vec<Claim>> {
         upper.add(f64::from(standard.probes) <= estimate(bits, items), case);
     }
     let claim = |id, text, printed, tally: &Tally| Claim::statement([id, "conjecture 24", text], printed, tally.holds(), tally.found());
-    let where_tried = "if m/n >= 1/ln 2, the best probe counts satisfy this; all m up to 40, and m = 1,000 with n = 100";
+    let where_tried =
+        "if m/n >= 1/ln 2, the best probe counts satisfy this inequality; checked for all m up to 40, and for m = 1,000 with n = 100";
     Ok(vec![
         claim("conjecture-24-lower", where_tried, "m/(2n) <= k_C", &lower).see("B26"),
         claim("conjecture-24-middle", where_tried, "k_C <= k_S", &middle).see("B26"),
         claim("conjecture-24-upper", where_tried, "k_S <= (m/n) ln 2", &upper).see("B26"),
         claim(
             "conjecture-24-full",
-            "if m/n < 1/ln 2, the best probe counts satisfy this; all m up to 40, n up to 2m",
+            "if m/n < 1/ln 2, the best probe counts satisfy this equation; checked for all m up to 40, n up to 2m",
             "k_C = k_S = 1",
             &full,
         ),
@@ -404,31 +405,31 @@ fn discussion() -> Result<Vec<Claim>> {
             ["five-items-order", "section 5", "the order of magnitude of the lowest rates of both filters; m = 1,024, n = 5"],
             "1e-43",
             order(s.0) == -43.0 && order(c.0) == -43.0,
-            format!("f_S = {}, f_C = {}", shown(s.0), shown(c.0)),
+            format!("f_S = {} and f_C = {}", shown(s.0), shown(c.0)),
         )
-        .unless("this is the order of magnitude of f_C alone", order(c.0) == -43.0, "B24"),
+        .unless("only f_C has this order of magnitude", order(c.0) == -43.0, "B24"),
         Claim::statement(
             [
                 "convergence",
                 "section 5",
-                "the figure that shows how the best probe count approaches the estimate as n grows; m = 1,024, n = 2, 4, 8, 16",
+                "figure 6 shows how the best probe count approaches the estimate as n grows; m = 1,024, n = 2, 4, 8, 16",
             ],
-            "figure 6",
+            "holds",
             is_approach(&approach(&figure_6()?)),
             format!(
                 "in figure 8, the standard filter's best probe count is below the estimate by {gaps}; figure 6 has only one item count"
             ),
         )
-        .unless("figure 8", is_approach(&off), "B25"),
+        .unless("figure 8 shows this", is_approach(&off), "B25"),
         Claim::statement(
             [
                 "half-full",
                 "section 5",
-                "at the best probe count, slightly less than half of the bits are set on average; the paper's four examples",
+                "at the best probe count, slightly less than half of the bits are set on average; checked for the paper's four examples",
             ],
             "holds",
             fullest < 0.5 && emptiest > 0.4,
-            format!("{} to {} of the bits", shown(emptiest), shown(fullest)),
+            format!("the fill is {} to {}", shown(emptiest), shown(fullest)),
         ),
     ])
 }

@@ -384,12 +384,12 @@ impl Figure {
     fn capacities(&self) -> Chart {
         let (title, x) = match self.name {
             "dozier-5" => ("Dozier et al., figure 5: capacity at a rate of 0.01, by memory", Axis::log("bits")),
-            _ => ("Dozier et al., figure 6: capacity of 100,000 bits, by rate", Axis::log("false-positive rate asked for")),
+            _ => ("Dozier et al., figure 6: capacity of 100,000 bits, by rate", Axis::log("requested false-positive rate")),
         };
         self.chart(title, x, Axis::linear("items, relative to a filter emptied by sigma").between(0.0, 1.1))
-            .with(Series::line("f_w: by the worst rate", self.pairs("f_w ratio")).coloured(1))
+            .with(Series::line("f_w: planned by the worst rate", self.pairs("f_w ratio")).coloured(1))
             .with(Series::points("", self.pairs("f_w ratio")).coloured(1).unnamed())
-            .with(Series::dashed("f_a: by an average rate, as printed", self.pairs("f_a ratio")).coloured(0))
+            .with(Series::dashed("f_a: planned by an average rate, as printed", self.pairs("f_a ratio")).coloured(0))
             .with(Series::points("", self.pairs("f_a ratio")).coloured(0).unnamed())
             .marked(Mark::level(0.7, "30% less"))
     }
@@ -398,7 +398,7 @@ impl Figure {
     fn phases(&self) -> Chart {
         let mut chart = self.chart(
             "Dozier et al., figure 7: items of one phase, divided by those of each of two phases",
-            Axis::log("false-positive rate asked for"),
+            Axis::log("requested false-positive rate"),
             Axis::linear("ratio of the items"),
         );
         for (number, (bits, name)) in [(1e3, "1,000 bits"), (1e4, "10,000 bits"), (1e5, "100,000 bits")].into_iter().enumerate() {

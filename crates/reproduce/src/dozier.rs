@@ -126,13 +126,13 @@ fn interval_claim(names: [&'static str; 3], models: &[f64], seen: &[Interval]) -
     let hits = visible.iter().filter(|(model, seen)| inside(**model, seen)).count();
     let rare = match models.len() - visible.len() {
         0 => String::new(),
-        rare => format!("; at {rare} others, false positives are too rare to measure"),
+        rare => format!("; at {rare} other points, false positives are too rare to measure"),
     };
     Claim::statement(
         names,
         "at all points",
         visible.len() - hits <= may_miss(visible.len()),
-        format!("at {hits} of {} points{rare}", visible.len()),
+        format!("the rate is inside the interval at {hits} of {} points{rare}", visible.len()),
     )
 }
 
@@ -157,14 +157,14 @@ fn figure_3_claims(make: Maker<'_>, known: &Known) -> Result<Vec<Claim>> {
             [
                 "figure-3-two",
                 "section II-C and figure 3",
-                "the rate by formula (26) is inside the 99% interval of a simulated filter that inserts an item before it compares the number of set bits with sigma; two phases of 500 bits, sigma = 50 to 450",
+                "the rate from formula (26) is inside the 99% interval of a simulated filter that inserts an item before it compares the number of set bits with sigma; two phases of 500 bits, sigma = 50 to 450",
             ],
             &excluded,
             &included,
         )
         .unless("true of the model in which the trigger's bits stay in the frozen filter", corrected.verdict == crate::Verdict::Confirmed, "D10"),
         claim(
-            ["figure-3-two-excluded", "formula (24) and figure 3", "the rate by formula (26) is inside the 99% interval of a simulated filter whose trigger is removed from the frozen filter; two phases of 500 bits, sigma = 50 to 450"],
+            ["figure-3-two-excluded", "formula (24) and figure 3", "the rate from formula (26) is inside the 99% interval of a simulated filter whose trigger is removed from the frozen filter; two phases of 500 bits, sigma = 50 to 450"],
             &excluded,
             &excluded,
         ),
@@ -205,7 +205,7 @@ fn figure_4_claims(make: Maker<'_>, known: &Known) -> Result<Vec<Claim>> {
     let points = Counted::all()?;
     let held = |holds: &dyn Fn(&Counted) -> bool| points.iter().filter(|point| holds(point)).count();
     let statement = |names, printed, count: usize| {
-        Claim::statement(names, printed, count == points.len(), format!("at {count} of {} points", points.len()))
+        Claim::statement(names, printed, count == points.len(), format!("the claim held at {count} of {} points", points.len()))
     };
     let exact: Vec<f64> = points.iter().map(|point| point.exact[1]).collect();
     let seen = points.iter().map(|point| bracket(&point.simulated(CLAIM_ITEMS, make)?.value(known)?)).collect::<Result<Vec<_>>>()?;
@@ -325,20 +325,20 @@ fn capacity_claims() -> Result<Vec<Claim>> {
             ["figure-5-reduction", "section V-B and figure 5", "a filter planned by f_w holds more than 30% fewer items than one planned by the model; p = 0.01, M = 100 to 100,000"],
             "holds",
             least > 30.0,
-            format!("{least:.1}% to {most:.1}% fewer"),
+            format!("it holds {least:.1}% to {most:.1}% fewer"),
         ),
         Claim::statement(
             ["figure-5-counted", "section V-B and figure 5", "f_a is a good approximation: a filter planned by f_a holds as many items as one planned by the model, within 3%; p = 0.01, M = 100 to 100,000"],
             "holds",
             far <= 3.0,
-            format!("off by {near:.1}% to {far:.1}%"),
+            format!("the item counts differ by {near:.1}% to {far:.1}%"),
         )
         .see("D16"),
         Claim::statement(
             ["figure-5-keeps", "section V-B and figure 5", "the rate of a filter planned by f_a is at most p = 0.01; M = 1,000, k = 6, N = 155"],
-            "0.01",
+            "holds",
             overshoot <= 0.01,
-            crate::shown(overshoot),
+            format!("the rate is {}", crate::shown(overshoot)),
         )
         .see("D16"),
         Claim::statement(
@@ -349,10 +349,10 @@ fn capacity_claims() -> Result<Vec<Claim>> {
         )
         .unless("this percentage falls with p, from 48% at p = 0.2 to 18% at p = 1e-6", falls && highest > 47.0 && lowest < 19.0, "D17"),
         Claim::statement(
-            ["thirty-percent", "abstract and section I", "how many percent more items a filter planned by the model holds than one planned by f_w; M = 100,000"],
-            "at least 30%",
+            ["thirty-percent", "abstract and section I", "a filter planned by the model holds at least 30% more items than one planned by f_w; M = 100,000"],
+            "holds",
             gains.iter().all(|gain| *gain >= 30.0),
-            list(&gains),
+            format!("the model gives this many more: {}", list(&gains)),
         )
         .unless("true if p is at least 1e-4", gains[..9].iter().all(|gain| *gain >= 30.0), "D17"),
     ])
@@ -381,7 +381,7 @@ fn figure_7_claims() -> Result<Vec<Claim>> {
             ],
             "holds",
             ratios.iter().flatten().all(|ratio| *ratio > 1.0),
-            format!("{} to {} times as many", crate::shown(ratios[RATES.len() - 1][0]), crate::shown(ratios[0][1])),
+            format!("one phase holds {} to {} times as many", crate::shown(ratios[RATES.len() - 1][0]), crate::shown(ratios[0][1])),
         ),
         Claim::statement(
             [
@@ -511,8 +511,9 @@ fn fixed_claims(known: &Known) -> Result<Vec<Claim>> {
     let claim = |names, two| {
         let (hits, all, worst) = inside_epochs(two, false, known)?;
         let (renewed_hits, renewed_all, _) = inside_epochs(two, true, known)?;
+        let cycle = if two { "phase" } else { "cycle" };
         let found = format!(
-            "at {hits} of {all} points; the largest difference is at {worst}; with new positions in every cycle, at {renewed_hits} of {renewed_all} points"
+            "the rate is inside the interval at {hits} of {all} points, and at {renewed_hits} of {renewed_all} points if the items have new positions in every {cycle}; the largest difference is at {worst}"
         );
         let claim = Claim::statement(names, "at all points", all - hits <= may_miss(all), found);
         Ok::<_, truebloom_math::Error>((claim, renewed_all - renewed_hits <= may_miss(renewed_all)))
@@ -529,7 +530,7 @@ fn fixed_claims(known: &Known) -> Result<Vec<Claim>> {
         [
             "figure-3-own-two-phases",
             "section V-A1 and figure 3",
-            "the rate by formula (26) is inside the 99% interval of 10 epochs of 100,000 arrivals from one set of 1,000 items; two phases of 500 bits, sigma = 50 to 450",
+            "the rate from formula (26) is inside the 99% interval of 10 epochs of 100,000 arrivals from one set of 1,000 items; two phases of 500 bits, sigma = 50 to 450",
         ],
         true,
     )?;

@@ -102,10 +102,14 @@ pub(super) fn claims() -> Result<Vec<Claim>> {
     let printed_order = both.iter().all(|setting| setting.around_best().all(|point| point.order() == "C > S > A3 > A2 > A1"));
     claims.push(
         Claim::statement(
-            ["figure-1-order", "figure 1", "the order of the curves, from the highest to the lowest, around the best probe count"],
+            ["figure-1-order", "figure 1", "around the best probe count, the curves have this order, from the highest to the lowest"],
             "C > S > A3 > A2 > A1",
             printed_order,
-            format!("at the best probe count, {} in S1 and {} in S2; other orders elsewhere", s1.best().order(), s2.best().order()),
+            format!(
+                "at the best probe count, the order is {} in S1 and {} in S2; at some other probe counts, it differs",
+                s1.best().order(),
+                s2.best().order()
+            ),
         )
         .see("G5"),
     );
@@ -118,7 +122,7 @@ pub(super) fn claims() -> Result<Vec<Claim>> {
     let share = both.iter().flat_map(|setting| &setting.points[1..]).map(|point| point.error(3) / point.error(1).max(1e-9));
     let worst = share.filter(|share| share.is_finite()).fold(0.0, f64::max);
     claims.push(Claim::statement(
-        ["a3-better", "section 3", "the error of A3 is smaller than those of A1 and A2; every k from 2 to 128"],
+        ["a3-better", "section 3", "the error of A3 is smaller than those of A1 and A2; checked for every k from 2 to 128"],
         "holds",
         better,
         format!("the error of A3 is at most {} times that of A1", crate::shown(worst)),
@@ -129,7 +133,7 @@ pub(super) fn claims() -> Result<Vec<Claim>> {
             [
                 "classic-higher",
                 "section 1.1",
-                "a filter with k distinct bits per item has a higher rate than the standard filter; at the best probe counts of S1 and S2",
+                "a filter with k distinct bits per item has a higher rate than the standard filter; checked at the best probe counts of S1 and S2",
             ],
             "C > S",
             higher(&|point, _| Ok(point.classic > point.standard))?,

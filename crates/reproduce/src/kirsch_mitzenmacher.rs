@@ -108,7 +108,7 @@ fn section_6() -> Result<Vec<Claim>> {
             upper,
             format!(
                 "{}; at c = 8, k^5/(2 c^2) is {} times the limit for the partition scheme",
-                if upper { "held" } else { "failed" },
+                if upper { "the claim held" } else { "the claim failed" },
                 shown((theorem_6_2_upper(8.0, 6) / partition_constant(8.0, 6)).round())
             ),
         ),
@@ -155,7 +155,7 @@ fn section_7_and_others() -> Result<Vec<Claim>> {
             [
                 "negligible",
                 "section 6",
-                "a bound on the exponent of 2 in the rule that ends the section; a power of 2 needs log2 in place of the printed ln",
+                "the exponent of 2 in the rule that ends the section has this bound; a power of 2 needs log2 in place of the printed ln",
             ],
             "3 ln c < c + 1",
             excess(3.0) < 1.0,
@@ -234,7 +234,7 @@ fn section_8() -> Result<Vec<Claim>> {
             "holds",
             sliced > 2.0 * array,
             format!(
-                "{} with the partition scheme, {} with double hashing, {} with the standard scheme",
+                "the rate is {} with the partition scheme, {} with double hashing, and {} with the standard scheme",
                 shown(sliced),
                 shown(array),
                 shown(standard)
@@ -248,7 +248,7 @@ fn section_8() -> Result<Vec<Claim>> {
             ],
             "holds",
             (composite - 10.0118).abs() < 0.05 && (prime - 10.0118).abs() < 0.05,
-            format!("{} with slices of 6,667 bits, {} with 6,673", shown(composite), shown(prime)),
+            format!("the mean is {} with slices of 6,667 bits, and {} with slices of 6,673 bits", shown(composite), shown(prime)),
         )
         .see("K11"),
     ])

@@ -14,7 +14,7 @@ pub(super) fn claims() -> Result<Vec<Claim>> {
     let product = (4.0 / width) * (4.0 / width) * (4.0 / width) * (4.0 / width);
     Ok(vec![
         Claim::statement(
-            ["theorem-9-1-depth", "theorem 9.1", "the condition on the failure probability delta; epsilon = 0.01"],
+            ["theorem-9-1-depth", "theorem 9.1", "the failure probability delta must satisfy this condition; epsilon = 0.01"],
             "delta >= ln(1/(epsilon (1 - 1/(2e^2))))",
             needed <= 1.0,
             format!("the right side is {}, but a probability is at most 1", shown(needed)),
@@ -31,11 +31,11 @@ pub(super) fn claims() -> Result<Vec<Claim>> {
             [
                 "theorem-9-1-product",
                 "theorem 9.1",
-                "an upper bound, by the proof's product over the rows, of the probability that some of four items collides with a key in every row; pairwise independent hashes, w = 101, d = 4",
+                "an upper bound, from the proof's product over the rows, of the probability that in every row, some of four items collides with a key; pairwise independent hashes, w = 101, d = 4",
             ],
             "2.46011e-6",
             joint <= product,
-            shown(joint),
+            format!("the probability is {}", shown(joint)),
         )
         .unless("4/101, by Markov's inequality for one row", joint <= 4.0 / width, "K14"),
     ])

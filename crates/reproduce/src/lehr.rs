@@ -68,7 +68,7 @@ fn expectation() -> Result<Vec<Claim>> {
             agreement(sequence),
         ),
         Claim::statement(
-            ["expectation", "section 1", "E is exactly N (1 - C^(km)); six sizes, up to N = 2^20"],
+            ["expectation", "section 1", "E is exactly N (1 - C^(km)); checked for six sizes, up to N = 2^20"],
             "holds",
             closed < 1e-12,
             agreement(closed),
@@ -77,13 +77,13 @@ fn expectation() -> Result<Vec<Claim>> {
             ["expectation-exponential", "section 1", "for large N, E is close to N (1 - e^(-km/N)); km/N = 0.7, N = 10^3, 10^6, 10^9"],
             "holds",
             misses.windows(2).all(|pair| pair[1] < pair[0] / 500.0),
-            format!("relative errors of {}", listed(misses.iter().map(|&miss| format!("{miss:.0e}")))),
+            format!("the relative errors are {}", listed(misses.iter().map(|&miss| format!("{miss:.0e}")))),
         ),
     ])
 }
 
 fn agreement(apart: f64) -> &'static str {
-    if apart < 1e-12 { "agrees with the exact mean, within 1e-12" } else { "differs from the exact mean" }
+    if apart < 1e-12 { "the result agrees with the exact mean, within 1e-12" } else { "the result differs from the exact mean" }
 }
 
 /// The claims of section 2 up to the table.
@@ -118,7 +118,7 @@ fn rate() -> Result<Vec<Claim>> {
         .collect::<Result<_>>()?;
     Ok(vec![
         Claim::statement(
-            ["rate", "section 2", "the rate is exactly (1 - C^(km))^k; six sizes"],
+            ["rate", "section 2", "the rate is exactly (1 - C^(km))^k; checked for six sizes"],
             "holds",
             exact < 1e-12,
             format!("the formula is up to {}% below f_S", shown(100.0 * exact)),
@@ -132,7 +132,7 @@ fn rate() -> Result<Vec<Claim>> {
             ],
             "holds",
             misses.windows(2).all(|pair| pair[1] < pair[0] / 50.0),
-            format!("relative errors of {}", listed(misses.iter().map(|&miss| format!("{miss:.0e}")))),
+            format!("the relative errors are {}", listed(misses.iter().map(|&miss| format!("{miss:.0e}")))),
         ),
         Claim::statement(
             [
@@ -164,8 +164,8 @@ fn families() -> Result<Claim> {
         single &= sizes.windows(3).all(|next| next[1] <= next[0] || next[2] >= next[1]);
         best.push(sizes.iter().position(|&size| size == least).map_or(0, |row| row + 1).to_string());
     }
-    let text = "for each rate, exactly one k needs the fewest bits; rates of 10%, 1%, 0.1%, 1e-4 and 1e-6, 1,000 items, k up to 32";
-    Ok(Claim::statement(["families", "section 2", text], "holds", single, format!("k = {}", listed(best))))
+    let text = "for each rate, exactly one k needs the fewest bits; checked for rates of 10%, 1%, 0.1%, 1e-4 and 1e-6, with 1,000 items and k up to 32";
+    Ok(Claim::statement(["families", "section 2", text], "holds", single, format!("these k are {}", listed(best))))
 }
 
 pub(super) fn figures() -> Result<Vec<Figure>> {

@@ -286,7 +286,7 @@ pub struct Claim {
     pub id: &'static str,
     /// The section or figure.
     pub place: &'static str,
-    /// The claim in our own words, in short.
+    /// The claim in our own words, in short; or a description of the printed number.
     pub text: &'static str,
     /// The number, formula or statement as printed; `holds` if the text states the whole claim.
     pub printed: &'static str,

@@ -73,7 +73,7 @@ fn write_chapter(page: &mut String, chapter: &Chapter) {
     for (name, svg) in &chapter.charts {
         let _ = writeln!(page, "<figure id=\"{name}\">{}</figure>", truebloom_plot::without_style(svg));
     }
-    page.push_str("</div>\n<table>\n<thead><tr><th>verdict</th><th>where</th><th>claim</th><th>printed</th><th>ours</th><th>reason</th></tr></thead>\n<tbody>\n");
+    page.push_str("</div>\n<table>\n<thead><tr><th>verdict</th><th>where</th><th>claim or number</th><th>printed</th><th>ours</th><th>reason</th></tr></thead>\n<tbody>\n");
     for claim in &chapter.claims {
         let verdict = claim.verdict.name();
         let cells = [claim.place, claim.text, claim.printed, &claim.ours, &reason(claim)].map(|cell| format!("<td>{}</td>", escaped(cell)));

@@ -23,8 +23,8 @@ const EXAMPLES: &str = "\
 Examples:
   truebloom reproduce grandi                     each number of the paper and ours, with a verdict
   truebloom reproduce burns --csv > burns.csv
-  truebloom reproduce --out report               all five, as report/report.html
-  truebloom reproduce --out report --full        as many trials as the papers; can be continued
+  truebloom reproduce --out report               all five papers, as report/report.html
+  truebloom reproduce --out report --full        as many trials as in the papers; continues a stopped run
   truebloom reproduce burns --figures data/      only the numbers of the figures, one CSV file each
   truebloom reproduce kirsch-mitzenmacher --figures data/ --trials 10000    (takes minutes)
   truebloom reproduce dozier                     simulations of recycling filters next to the models";
@@ -46,8 +46,8 @@ pub(crate) struct Args {
     #[arg(long, requires = "out", conflicts_with = "full")]
     quick: bool,
 
-    /// With --out: simulate as many filters and items as the papers. If such a run is stopped, the
-    /// next run with --full continues it
+    /// With --out: simulate as many filters and items as in the papers. If such a run is stopped,
+    /// the next run with --full continues it
     #[arg(long, requires = "out")]
     full: bool,
 
@@ -151,7 +151,7 @@ pub(super) fn real_filter(trial: &Trial, seed: u64) -> Option<Box<dyn Subject>> 
 pub(super) fn new_folder(folder: &Path) -> Result<(), Failure> {
     fs::create_dir_all(folder).map_err(|error| match folder.is_dir() || !folder.exists() {
         true => Failure::at(folder, error),
-        false => Failure::at(folder, "it is a file, but a folder is needed; give another name, or remove the file first"),
+        false => Failure::at(folder, "this is a file, but a folder is needed; give another name, or remove the file first"),
     })
 }
 
@@ -205,13 +205,13 @@ fn print_line(out: &mut impl Write, columns: Option<usize>, label: &str, text: &
 fn print_claim(out: &mut impl Write, columns: Option<usize>, claim: &Claim) -> io::Result<()> {
     let mut line = |label: &str, text: &str| print_line(out, columns, label, text);
     line(claim.verdict.name(), &format!("{} ({})", claim.place, claim.id))?;
-    line("  claim", claim.text)?;
+    let is_number = |text: &str| text.trim_end_matches('%').split('/').all(|part| part.parse::<f64>().is_ok());
+    line(if is_number(claim.printed) { "  number" } else { "  claim" }, claim.text)?;
     if claim.printed != "holds" {
         line("  printed", claim.printed)?;
     }
     line("  ours", &rounded(&claim.ours, digits(claim)))?;
     // A correction that is only a number is the same as ours.
-    let is_number = |text: &str| text.trim_end_matches('%').parse::<f64>().is_ok();
     if let Some(corrected) = claim.corrected.filter(|corrected| !is_number(corrected)) {
         line("  correct", corrected)?;
     }

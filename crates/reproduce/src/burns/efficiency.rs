@@ -63,12 +63,12 @@ fn efficiencies() -> Result<Vec<Claim>> {
             textbook.found(),
         ),
         Claim::statement(
-            ["small-logarithm", "section 4.1", "what ln(m/(m-1)) is close to; m = 100"],
-            "m",
+            ["small-logarithm", "section 4.1", "ln(m/(m-1)) is close to m; m = 100"],
+            "holds",
             (logarithm / m - 1.0).abs() < 0.02,
-            shown(logarithm),
+            format!("the logarithm is {}", shown(logarithm)),
         )
-        .unless("1/m", (1.0 / m..1.0 / (m - 1.0)).contains(&logarithm), "B20"),
+        .unless("it is close to 1/m", (1.0 / m..1.0 / (m - 1.0)).contains(&logarithm), "B20"),
     ])
 }
 
@@ -101,7 +101,7 @@ fn standard_peaks() -> Result<Vec<Claim>> {
             [
                 "theorem-26",
                 "theorem 26",
-                "if nk stays the same, the standard filter is less efficient with every further probe; 8 sizes, k = 1 to 20",
+                "if nk stays the same, the standard filter is less efficient with every further probe; checked for 8 sizes, k = 1 to 20",
             ],
             "holds",
             less.holds(),
@@ -112,7 +112,7 @@ fn standard_peaks() -> Result<Vec<Claim>> {
             [
                 "standard-peaks-fall",
                 "sections 1.3 and 4.1",
-                "the standard filter's peak efficiency over n falls with every further probe; all m up to 20, k up to m/2",
+                "the standard filter's peak efficiency over n falls with every further probe; checked for all m up to 20, k up to m/2",
             ],
             "holds",
             falling.holds(),
@@ -148,7 +148,13 @@ fn standard_peaks() -> Result<Vec<Claim>> {
             ],
             "holds",
             most.value <= limit && limit - most.value < 1e-6,
-            format!("{} by (74), at n = {}; {} at the best whole n", shown(limit), shown(items), shown(most.value)),
+            format!(
+                "formula (74) gives {}, at n = {}; the greatest efficiency at a whole n is {}, at n = {}",
+                shown(limit),
+                shown(items),
+                shown(most.value),
+                most.items
+            ),
         ),
         Claim::statement(
             ["corollary-27-rate", "corollary 27", "the rate of the standard filter where it is most efficient; m = 100"],
@@ -211,7 +217,7 @@ fn classic_peaks() -> Result<Vec<Claim>> {
             [
                 "conjecture-28-rises",
                 "conjecture 28",
-                "the classic filter's peak efficiency over n rises with every further probe up to k = m/2; all m up to 40",
+                "the classic filter's peak efficiency over n rises with every further probe up to k = m/2; checked for all m up to 40",
             ],
             "holds",
             rising.holds(),
@@ -222,7 +228,7 @@ fn classic_peaks() -> Result<Vec<Claim>> {
             [
                 "conjecture-28-maximum",
                 "conjecture 28",
-                "formula (75), log2(C(m, m/2)) / m, is the greatest efficiency of the classic filter, reached only at n = 1 and k = m/2; all m up to 40",
+                "formula (75), log2(C(m, m/2)) / m, is the greatest efficiency of the classic filter, reached only at n = 1 and k = m/2; checked for all m up to 40",
             ],
             "holds",
             greatest.holds(),
@@ -230,7 +236,7 @@ fn classic_peaks() -> Result<Vec<Claim>> {
         )
         .unless("true except for m = 3, if m/2 is rounded; for odd m, two values of k reach the greatest efficiency", rounded.holds(), "B27"),
         Claim::statement(
-            ["one-probe-alike", "section 4.1.2", "for k = 1, both filters have the same peak efficiency, which is below ln 2; all m up to 40"],
+            ["one-probe-alike", "section 4.1.2", "for k = 1, both filters have the same peak efficiency, which is below ln 2; checked for all m up to 40"],
             "holds",
             same.holds(),
             same.found(),
@@ -245,7 +251,7 @@ fn classic_peaks() -> Result<Vec<Claim>> {
             ["remark-29-probes", "remark 29", "formula (77), m ln 2 / (n + ln 2), is close to the best probe count of the classic filter: within one probe or 2%; m = 100 and 1,000, n = 1 to 20"],
             "holds",
             probes_printed,
-            format!("{} at n = 1 and m = 100, where {} is best; with two or more items, {}", shown(alone.0), alone.1, probes_near.found()),
+            format!("at n = 1 and m = 100, the formula gives {}, but {} is best; with two or more items, {}", shown(alone.0), alone.1, probes_near.found()),
         )
         .unless("true for two or more items", probes_near.holds(), "B33"),
         Claim::number("figure-10-efficiency", "figure 10", "the greatest efficiency of the classic filter over all n and k; m = 100", "0.96", most.value),
@@ -264,7 +270,7 @@ fn classic_peaks() -> Result<Vec<Claim>> {
             most.probes as f64,
         ),
         Claim::statement(
-            ["corollary-30-grows", "corollary 30", "the greatest efficiencies of both filters rise with every further bit; m = 2 to 40"],
+            ["corollary-30-grows", "corollary 30", "the greatest efficiencies of both filters rise with every further bit; checked for m = 2 to 40"],
             "holds",
             growing.holds(),
             growing.found(),
@@ -273,7 +279,7 @@ fn classic_peaks() -> Result<Vec<Claim>> {
             [
                 "corollary-30-classic",
                 "corollary 30",
-                "the limit of the classic filter's greatest efficiency as m grows; computed by (75) at m = 2^40, within 1e-9",
+                "the limit of the classic filter's greatest efficiency as m grows; computed with formula (75) at m = 2^40, within 1e-9",
             ],
             "1",
             (1.0 - 1e-9..=1.0).contains(&largest),
@@ -317,33 +323,33 @@ fn valleys_and_compression() -> Result<Vec<Claim>> {
     let filters = 1.0 / classic(16, 1, 8)?;
     Ok(vec![
         Claim::statement(
-            ["theorem-31", "theorem 31", "if n/m is the x of formula (79), k and k + 1 probes have the same rate E; k = 1 to 1,000"],
+            ["theorem-31", "theorem 31", "if n/m is the x of formula (79), k and k + 1 probes have the same rate E; checked for k = 1 to 1,000"],
             "holds",
             equal.holds(),
             format!("{}; for k = 1, e^x = {}", equal.found(), shown(golden)),
         ),
         Claim::statement(
-            ["filters-of-one-item", "section 4.3", "the number of different classic filters with one item; m = 16, k = 8"],
-            "C(k, k)",
+            ["filters-of-one-item", "section 4.3", "there are C(k, k) different classic filters with one item; m = 16, k = 8"],
+            "holds",
             crate::agrees(filters, "1"),
-            shown(filters),
+            format!("there are {}", shown(filters)),
         )
-        .unless("C(m, k)", crate::agrees(filters, "12870"), "B23"),
+        .unless("there are C(m, k)", crate::agrees(filters, "12870"), "B23"),
         Claim::statement(
             ["compressed", "section 4.3", "a classic filter with one item reaches efficiency 1 if only its number among all such filters is stored; m = 16, k = 1, 2, 4, 8"],
             "holds",
             shares.iter().all(|share| (share - 1.0).abs() < 1e-12),
-            format!("{}, because a number takes whole bits", listed(shares.iter().map(|share| shown(*share)))),
+            format!("the efficiencies are {}, because a number is stored in whole bits", listed(shares.iter().map(|share| shown(*share)))),
         )
         .unless("the efficiency is log2(C(m, k)) / ceil(log2(C(m, k))), and the rate is 1/C(m, k)", in_whole_bits, "B35"),
         Claim::statement(
-            ["valley-lowest", "section 4.2", "where the standard filter's efficiency with the best k is lowest; m = 100, n = 1, 48, 69, 100, 300"],
-            "n near m",
+            ["valley-lowest", "section 4.2", "the standard filter's efficiency with the best k is lowest for n near m; m = 100, n = 1, 48, 69, 100, 300"],
+            "holds",
             peaks.iter().all(|peak| *peak >= peaks[3]),
-            listed(ITEMS.iter().zip(&peaks).map(|(items, peak)| format!("{} at n = {items}", shown(*peak)))),
+            format!("it is {}", listed(ITEMS.iter().zip(&peaks).map(|(items, peak)| format!("{} at n = {items}", shown(*peak))))),
         )
         .unless(
-            "at both ends (very few and very many items), and between two peaks where two probe counts are equally good",
+            "it is lowest at both ends (very few and very many items), and between two peaks, where two probe counts are equally good",
             least && valley,
             "B34",
         ),
