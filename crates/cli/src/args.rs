@@ -24,8 +24,8 @@ pub(crate) struct Size {
     #[arg(short = 'k', long, value_name = "K", value_parser = probes, allow_hyphen_values = true)]
     pub(crate) probes: Option<u32>,
 
-    /// Probability with which a single filter must meet the rate (default 99.9%). The rate is also
-    /// kept on average over all seeds
+    /// Probability with which a single filter must meet the rate (default 99.9%). The filter
+    /// also meets the rate on average over all seeds
     #[arg(long, value_name = "SHARE", value_parser = confidence)]
     pub(crate) confidence: Option<f64>,
 

@@ -127,7 +127,7 @@ pub(crate) struct FormatArgs {
     #[arg(long)]
     json: bool,
 
-    /// Print CSV with the columns field and value: one field of the JSON object per line
+    /// Print CSV with two columns, `field` and `value`; each line is one field of the JSON object
     #[arg(long, conflicts_with = "json")]
     csv: bool,
 }

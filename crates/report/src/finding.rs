@@ -74,8 +74,9 @@ impl Finding {
         Ok(Finding { simulation, ..self })
     }
 
-    /// Returns the rate and its interval. The formula is used if there is one. The result is never
-    /// below the rate of equal hashes alone.
+    /// Returns the rate, and the lower and the upper end of its interval. These come from the
+    /// formula if there is one, and otherwise from the simulation. None of the three is below
+    /// [`floor`](Self::floor), the rate that equal hashes alone cause.
     #[must_use]
     pub fn rate(&self) -> (f64, f64, f64) {
         match (&self.law, &self.simulation) {

@@ -81,9 +81,10 @@ pub fn proven(fpr: &Fpr, met: Option<Rate>) -> String {
     }
 }
 
-/// Returns the bracket of a rate that a plan keeps, for programs that ask for a printed rate again.
-/// Its upper end is the next larger `f64`, because its shortest decimal can be below the `f64`. The
-/// upper end is at most `asked`, the requested rate, with which the plan succeeded.
+/// Returns the lower and upper bound on the rate of a plan, for programs that give a printed rate
+/// to the planner again. The upper bound is raised to the next larger `f64`, because its shortest
+/// decimal can be below the `f64`. It never exceeds `asked`, the requested rate, which the plan
+/// meets.
 #[must_use]
 pub fn askable(fpr: &Fpr, asked: Option<Rate>) -> Fpr {
     let mut raised = *fpr;

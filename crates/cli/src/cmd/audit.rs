@@ -148,8 +148,8 @@ fn report(finding: &Finding, args: &Args) -> Report {
     }
     report.line("library", format!("{}, {}", profile.title, profile.version)).line("source", profile.source).line("sizing", profile.sizing);
     report.line("scheme", profile.scheme);
-    let asked = args.rate.map_or(String::new(), |rate| format!("{rate} for "));
-    report.line("asked", format!("{asked}{}", plural(args.items, "item")));
+    let asked = args.rate.map_or("the rate with ".to_owned(), |rate| format!("{rate} for "));
+    report.line("requested", format!("{asked}{}", plural(args.items, "item")));
     report.line("size", format!("{}, {}", plural(size.bits, "bit"), plural(size.probes.into(), "probe")));
     report.line(
         "hash",

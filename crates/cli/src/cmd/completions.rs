@@ -20,7 +20,7 @@ Examples:
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The shell to print them for
+    /// The shell that will use the completions
     #[arg(value_name = "SHELL")]
     shell: Shell,
 }

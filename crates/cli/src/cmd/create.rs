@@ -299,7 +299,7 @@ fn report(args: &Args, filter: &AnyFilter, made: &Made, records: Option<&Records
     }
     let now_text = if filter.fill_tells_rate() { fpr_text(&now, 4) } else { format!("at most {}", rate_up(now.upper, 3)) };
     if let Some(asked) = filter.rate() {
-        report.line("asked", asked.to_string());
+        report.line("requested", asked.to_string());
     }
     match made {
         Made::Planned(plan) if filter.is_over_capacity() => add_broken_promise(&mut report, plan),

@@ -80,7 +80,7 @@ pub(crate) fn probes(filter: &AnyFilter<impl Counted>) -> String {
     let all = plural(filter.probes().into(), "probe");
     match filter {
         AnyFilter::Scalable(grown) if grown.layers().len() > 1 => {
-            format!("{all} in all layers; looking up a missing key takes about two per layer")
+            format!("{all} over all layers; a look-up of a missing key takes about two probes per layer")
         }
         _ => all,
     }
@@ -96,7 +96,7 @@ pub(crate) fn add_growth(report: &mut Report, growth: &Growth) {
         .line(
             "memory",
             format!(
-                "from {1} items on, at most about {0} times the memory of a filter planned for the actual number of items",
+                "with {1} or more items, at most about {0} times the memory of a filter planned for the actual number of items",
                 growth.ratio(),
                 count(growth.first())
             ),
@@ -113,7 +113,8 @@ pub(crate) fn add_layers<K: Counted>(report: &mut Report, filter: &ScalableFilte
         .collect();
     report.field("layers", each).field("bound", fpr_value(&bound));
     let newest = filter.inserted().last().copied().unwrap_or(0);
-    report.line("layers", format!("{}, the newest with {}", count(layers.len() as u64), plural(newest, "key")));
+    let holder = if layers.len() == 1 { ", which has" } else { "; the newest has" };
+    report.line("layers", format!("{}{holder} {}", count(layers.len() as u64), plural(newest, "key")));
     let asked = filter.growth().rate();
     let text = if filter.fill_tells_rate() && bound.upper <= asked.to_f64() {
         format!("at most {asked}, for any number of items and every seed")

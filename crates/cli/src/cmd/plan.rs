@@ -36,8 +36,8 @@ Filters that forget, for endless streams. The report compares `one phase` (one f
   truebloom plan --recycling --remember 1h --arrival 5000 -p 0.1%
   truebloom plan --recycling --memory 64KiB -p 1% --plot saw.svg    also draw the rate over five cycles
 
-Lines of the report: `guaranteed` is the rate that a single filter keeps, with the given probability. `expected` is the average rate over all seeds. `overfilled` is the average rate with more items than planned. \
-`mean only` is the size if only the average rate is guaranteed (--mean). `blocked` is the plan for a filter that needs one cache line per lookup. `textbook` is the size from the usual formula, and the true rate of a filter of this size. \
+Lines of the report: `guaranteed` is an upper limit on the rate of a single filter, which holds with the given probability. `expected` is the average rate over all seeds. `overfilled` is the average rate with more items than planned. \
+`mean only` is the size of a filter whose average rate alone is guaranteed (--mean). `blocked` is the plan for a filter that needs one cache line per lookup. `textbook` is the size from the usual formula, and the true rate of a filter of this size. \
 `static` is the approximate size of a filter to which nothing can be added later.";
 
 /// Find the smallest filter that is proven to meet a rate
@@ -238,8 +238,8 @@ fn report(plan: &Plan, target: &Target) -> Result<Report, Failure> {
     let items = plural(plan.items, "item");
     let scheme = if plan.scheme == SchemeId::Standard { String::new() } else { format!(", {} scheme", plan.scheme) };
     match plan.rate {
-        Some(asked) => report.line("asked", format!("{asked} for {items}{scheme}")),
-        None => report.line("asked", format!("the lowest rate for {items}{scheme}")),
+        Some(asked) => report.line("requested", format!("{asked} for {items}{scheme}")),
+        None => report.line("requested", format!("the lowest rate for {items}{scheme}")),
     };
     let per_item = rate(plan.bits as f64 / plan.items as f64, 4);
     report.line("size", format!("{}, {per_item} bits per item, {}", size(plan.bits), plural(plan.probes.into(), "probe")));

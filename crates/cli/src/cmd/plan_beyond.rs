@@ -1,7 +1,7 @@
 //! Beyond the plan: filters with more items than planned, and filters to which nothing is ever
 //! added.
 
-use crate::report::{Report, bytes, count, fpr_value, proven, rate};
+use crate::report::{Report, bytes, fpr_value, plural, proven, rate};
 use serde_json::json;
 use truebloom_math::{Error, Plan};
 use truebloom_report::beyond::{overload, static_filters};
@@ -14,7 +14,7 @@ pub(super) fn add_overload(report: &mut Report, plan: &Plan) -> Result<(), Error
         let times = rate(over.factor, 3);
         report.line(
             label,
-            format!("{times} times the planned items ({}): at most {} on average", count(over.items), proven(&over.fpr, None)),
+            format!("with {} ({times} times the plan): at most {} on average", plural(over.items, "item"), proven(&over.fpr, None)),
         );
     }
     let rows: Vec<_> =

@@ -13,7 +13,7 @@ use truebloom_report::read::{self, Span};
 
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// Plan filters that forget: they are emptied when full. A single filter (one phase) keeps an
+    /// Plan filters that forget: they are emptied when full. A single filter (one phase) meets an
     /// average rate. Two filters that take turns (two phases) meet a worst-case rate. A cycle
     /// lasts from one emptying to the next, and -n is the number of new items in a cycle
     #[arg(long, requires = "rate", conflicts_with_all = ["scheme", "confidence", "mean", "probes", "max_memory"])]
@@ -150,16 +150,16 @@ pub(crate) fn report(options: &Options, size: &Size) -> Result<(Report, Option<D
         (None, None, Some(gap)) => {
             let forget = options.forget.map_or(FORGET, |share| share.to_f64());
             let kept = format!(
-                "an item is remembered for the next {}, but {}% of items may be forgotten earlier",
+                "an item is remembered for the next {}; the share of items that may be forgotten earlier is {}",
                 plural(gap, "new item"),
-                significant(100.0 * forget, 4)
+                options.forget.map_or_else(|| FORGET.to_string(), |share| share.to_string())
             );
             (Designs::of_gap(gap, forget, &asked, layout)?, kept)
         }
         _ => return Err(Failure::new("give --memory (or --bits), -n (new items per cycle) or --remember; a size excludes -n")),
     };
     let mut report = Report::new("plan");
-    report.line("asked", format!("an average rate of {asked}; {what}"));
+    report.line("requested", format!("an average rate of {asked}; {what}"));
     report.field("recycling", true).field("asked", rate_value(Some(asked)));
     let usual = designs.usual.as_ref();
     let asked = Asked {
@@ -238,19 +238,22 @@ fn add_design(
     let items = plural(run.items_per_cycle.value.round() as u64, "item");
     let (unit, ends) = if is_one { ("cycle", "emptied") } else { ("phase", "a phase ends") };
     let probes = plural(design.probes().into(), "probe");
-    let above = plural(design.sigma(), "bit") + if design.sigma() == 1 { " is set" } else { " are set" };
-    report
-        .line(label, format!("{}: {items} per {unit}, {probes}, {ends} when more than {above}{}", size(design.total_bits()), gained(gain)));
+    let when = match design.sigma() {
+        0 => "as soon as a bit is set".to_owned(),
+        1 => "when more than 1 bit is set".to_owned(),
+        sigma => format!("when more than {} bits are set", count(sigma)),
+    };
+    report.line(label, format!("{}: {items} per {unit}, {probes}, {ends} {when}{}", size(design.total_bits()), gained(gain)));
     if is_one {
         add_held(report, held);
     }
     // Refreshed items can fill a phase before new items arrive, so with two phases only the worst
     // rate holds for every stream.
     let rates = if is_one {
-        format!("rate at most {} on average, {} at worst", proven(&run.fpr, Some(asked.rate)), rate(run.worst.value, 3))
+        format!("the rate is at most {} on average, and {} at worst", proven(&run.fpr, Some(asked.rate)), rate(run.worst.value, 3))
     } else {
         format!(
-            "rate at most {} at worst, for any stream; {} on average if all items are new",
+            "the rate is at most {} at worst, for any stream, and {} on average if all items are new",
             proven(&run.worst, Some(asked.rate)),
             rate(run.fpr.value, 3)
         )
@@ -305,13 +308,10 @@ fn add_blocked(report: &mut Report, designs: &Designs, layout: Layout, asked: &A
         format!("{}: at least {items} per cycle, {probes}, emptied when its rate exceeds {above}{}", size(design.bits()), gained(gain)),
     );
     add_held(report, held);
-    report.line("", format!("rate at most {} on average, {above} at worst", proven(&run.fpr, Some(asked.rate))));
+    report.line("", format!("the rate is at most {} on average, and {above} at worst", proven(&run.fpr, Some(asked.rate))));
     add_one_run(report, &one_run, true);
     if let Some((gap, share)) = asked.gap.zip(forgotten) {
-        report.line(
-            "",
-            format!("at most {}% of items are forgotten within the next {}", significant(100.0 * share, 3), plural(gap, "new item")),
-        );
+        report.line("", format!("at most {}% of items are forgotten by the time {}", significant(100.0 * share, 3), more_items(gap)));
     }
     if let Some(times) = bits_ratio {
         report.line(
@@ -379,9 +379,14 @@ fn gained(gain: Option<f64>) -> String {
     })
 }
 
+/// A text like `10 more new items have arrived`.
+fn more_items(number: u64) -> String {
+    format!("{} {} arrived", plural(number, "more new item"), if number == 1 { "has" } else { "have" })
+}
+
 fn add_forgotten(report: &mut Report, gap: Option<u64>, forgotten: Option<f64>) {
     if let Some((gap, share)) = gap.zip(forgotten) {
         let share = if share == 0.0 { "no items".to_owned() } else { format!("{}% of items", significant(100.0 * share, 3)) };
-        report.line("", format!("{share} are forgotten within the next {}", plural(gap, "new item")));
+        report.line("", format!("{share} are forgotten by the time {}", more_items(gap)));
     }
 }

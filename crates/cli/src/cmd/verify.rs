@@ -123,7 +123,7 @@ fn add_asked(report: &mut Report, filter: &Looked) {
         (Some(rate), None) => rate.to_string(),
         (None, _) => "nothing: the filter was made without a rate".to_owned(),
     };
-    report.line("asked", text);
+    report.line("requested", text);
 }
 
 fn add_expected(report: &mut Report, filter: &Looked, verification: &Verification) {
@@ -283,7 +283,7 @@ fn verdict(filter: &Looked, verification: &Verification, measurement: &Measureme
     let is_overfull = verification.is_overfull() || measurement.is_overfull();
     if let (true, AnyFilter::Scalable(_), Some(asked)) = (is_overfull, filter, filter.rate()) {
         reasons.push(format!(
-            "the filter's rate is certainly above the requested {asked}: a union of filters that grow can exceed the rate that each of them keeps"
+            "the filter's rate is certainly above the requested {asked}: a union of filters that grow can exceed the rate that each of them meets"
         ));
     }
     // If the counted items already exceed the plan, this is not reported twice.

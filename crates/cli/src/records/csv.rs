@@ -421,7 +421,7 @@ impl Csv {
         let remark = if width == 1 && record.contains(&b'\t') {
             "; fields are separated by TABs here: add --delimiter '\\t'"
         } else if wanted.contains(',') {
-            "; --column names a single column; for a key of several fields use -f, which does not interpret quotes"
+            ". --column takes the name of one column; for a key that consists of several fields, use -f, which does not interpret quotes"
         } else {
             ""
         };

@@ -214,7 +214,7 @@ impl RecordArgs {
         if self.says_what_keys_are() && !repeats {
             if let Some(both) = both {
                 return Err(Failure::new(format_args!(
-                    "the keys of {} were read with {}; {} alone would replace all of these options; give {}",
+                    "the keys of {} were read with {}; options of this run replace all of them, so {} is not enough; give {}",
                     first.display(),
                     kept.options(),
                     given.options(),

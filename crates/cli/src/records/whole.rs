@@ -24,8 +24,8 @@ pub(super) fn total_bytes(paths: &[PathBuf]) -> Option<u64> {
 }
 
 /// The number of records in all inputs, which can then be read again; `None` if one of them can be
-/// read only once. Inputs that cannot be read are reported only when they are read for the second
-/// time.
+/// read only once. This function reports no input that cannot be read, because the second reading
+/// reports it.
 pub(crate) fn count(args: &RecordArgs, paths: &[PathBuf]) -> Result<Option<u64>, Failure> {
     let mut stdin_begin = None;
     for path in or_stdin(paths) {

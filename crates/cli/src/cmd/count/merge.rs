@@ -56,10 +56,10 @@ fn refusal(first: &Path, other: &Path, mismatch: &Mismatch) -> Failure {
     let Mismatch { name, ours, theirs } = mismatch;
     let (first, other) = (first.display(), other.display());
     let remedy = match *name {
-        "seed" => format!("count the data of {other} again with the --seed of {first}"),
+        "seed" => format!("count the data of {other} again with the same --seed as {first}"),
         "hasher" => format!("use --untrusted for both or for neither, and count the data of {other} again"),
         "kind" => format!("use --two-hash for both or for neither, and count the data of {other} again"),
-        _ => format!("count the data of {other} again with the --memory, or the --epsilon and --delta, of {first}"),
+        _ => format!("count the data of {other} again with the same --memory (or --epsilon) and --delta as {first}"),
     };
     let why = match *name {
         "seed" => format!("{first} and {other} have different seeds"),

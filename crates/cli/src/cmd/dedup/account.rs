@@ -285,6 +285,17 @@ pub(super) fn add_distinct(report: &mut Report, filter: &Filter, second: bool) -
     Ok(())
 }
 
+/// Rounds a mean number of lines to a whole number, or to three significant digits if it is at
+/// least 100,000.
+pub(super) fn rounded(lines: f64) -> u64 {
+    rounded_with(lines, f64::round)
+}
+
+fn rounded_with(lines: f64, round: fn(f64) -> f64) -> u64 {
+    let unit = if lines < 100_000.0 { 1.0 } else { 10f64.powf(lines.log10().floor() - 2.0) };
+    (round(lines / unit) * unit) as u64
+}
+
 pub(super) fn add_design(report: &mut Report, noun: &str, filter: &Filter, chosen: &Chosen) -> Result<(), Failure> {
     let design = &chosen.design;
     let run = design.long_run()?;
@@ -306,8 +317,11 @@ pub(super) fn add_design(report: &mut Report, noun: &str, filter: &Filter, chose
     // lines take all their entries.
     let is_least = items.method != Method::Exact || chosen.entries > 1;
     let entries = if items.method == Method::Exact { items.value } else { items.lower };
-    let full = count((entries / chosen.entries as f64).round() as u64);
-    let full = if is_least { format!("at least {full} distinct {noun}s on average") } else { format!("about {full} distinct {noun}s") };
+    let full = entries / chosen.entries as f64;
+    let full = match is_least {
+        true => format!("at least {} distinct {noun}s on average", count(rounded_with(full, f64::floor))),
+        false => format!("about {} distinct {noun}s", count(rounded(full))),
+    };
     let forgets = match (phases, chosen.age) {
         (1, _) => format!("emptied after {full}"),
         (_, None) => format!("the older of which is forgotten after {full}"),
@@ -409,6 +423,13 @@ fn wrong_drops_value(lost: WrongDrops) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn means_are_rounded() {
+        assert_eq!([0.4, 99_998.5, 100_999.0, 22_901_487.6].map(rounded), [0, 99_999, 101_000, 22_900_000]);
+        let down = |lines| rounded_with(lines, f64::floor);
+        assert_eq!([0.9, 99_999.9, 100_999.0, 22_999_999.0].map(down), [0, 99_999, 100_000, 22_900_000]);
+    }
 
     #[test]
     fn each_early_end_is_reported_once_and_not_too_often() {

@@ -41,8 +41,8 @@ pub(super) struct Sizing {
     items: Option<u64>,
 
     /// Rate at which first occurrences may be wrongly dropped, such as 0.1%; the default is 1e-6.
-    /// With --second, this is the rate of wrong lines. The rate is kept on average over the long
-    /// run; with --remember, it is kept for every line, whatever lines came before
+    /// With --second, this is the rate of wrong lines. The filter meets the rate on average over
+    /// the long run; with --remember, it meets the rate for every line, whatever lines came before
     #[arg(short = 'p', long = "fpr", value_name = "RATE", value_parser = args::rate, allow_hyphen_values = true)]
     rate: Option<Rate>,
 

@@ -45,7 +45,7 @@ A line that was forgotten is printed again. --remember counts from a line's last
 The rate -p bounds how often a first occurrence is wrongly dropped. It is an average over the long run; with --remember, it bounds the probability for every line. Both are proven for \
 input that was chosen without knowing the seed. --report estimates how many lines were wrongly dropped.
 
-A state stores how its keys were read (-f, --column and similar options), so later runs need not repeat these options. With --lines, keys are whole lines in any case. \
+A state stores how its keys were read (-f, --column and similar options), so later runs need not repeat these options. With --lines, keys are whole lines, whatever the state says. \
 `truebloom check` queries a state and does not change it, and `truebloom clear` empties it.
 A line without a key, or a line that is too long, is reported in a message. It is printed nevertheless, except with -d or --second. If a signal ends the run, an unfinished last line is not printed.
 
@@ -313,10 +313,10 @@ fn begin(args: &Args) -> Result<(Filter, Saver, Chosen), Failure> {
             if sizing.is_unsized() && !args.quiet && !args.json {
                 let lines = chosen.design.long_run()?.items_per_cycle.lower / entries as f64;
                 note(format_args!(
-                    "{}: made a new state of {}, which has room for {} different {}s on average; for another size, remove this file, and give -n or --memory",
+                    "{}: made a new state of {}, which has room for about {} distinct {}s; for another size, remove this file, and give -n or --memory",
                     path.display(),
                     bytes(chosen.bytes()),
-                    count(lines as u64),
+                    count(account::rounded(lines)),
                     args.records.noun()
                 ));
             }

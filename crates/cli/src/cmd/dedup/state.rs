@@ -142,18 +142,22 @@ pub(super) fn check_same(path: &Path, filter: &Filter, there: &Chosen, asked: &C
     // If no size was requested, sizes are not compared.
     let parameters = [
         ("layout", sized || phased || args.sizing.layout().is_some(), (there.design.layout().name().to_owned(), layout.name().to_owned())),
-        ("phases", sized || phased, both(&|chosen| chosen.design.phases().to_string())),
+        ("number of phases", sized || phased, both(&|chosen| chosen.design.phases().to_string())),
         ("memory", sized, both(&|chosen| bytes(chosen.bytes()))),
-        ("probes", sized, both(&|chosen| chosen.design.probes().to_string())),
+        ("number of probes", sized, both(&|chosen| chosen.design.probes().to_string())),
         ("rate when full", sized, (worst(there)?, worst(asked)?)),
-        ("age", sized || phased, both(&|chosen| age(chosen.age))),
+        ("time to remember", sized || phased, both(&|chosen| age(chosen.age))),
         ("hasher", true, (hasher.to_string(), asked_hasher.to_string())),
         ("seed", true, (filter.seed().to_string(), args.seed.unwrap_or(filter.seed()).to_string())),
     ];
     let differences: Vec<String> = parameters
         .into_iter()
         .filter(|(_, is_asked, (there, asked))| *is_asked && there != asked)
-        .map(|(name, _, (there, asked))| format!("{name} {there}, not {asked}"))
+        .map(|(name, _, (there, asked))| match name {
+            "time to remember" if there == "none" => "it was made without a time for --remember".to_owned(),
+            "hasher" => format!("it was made without --untrusted (its hasher is {there})"),
+            _ => format!("its {name} is {there}, not {asked}"),
+        })
         .collect();
     let same_limits = !sized
         || (there.design.bits(), there.design.sigma(), there.design.limit().map(f64::to_bits))
@@ -164,14 +168,14 @@ pub(super) fn check_same(path: &Path, filter: &Filter, there: &Chosen, asked: &C
     if differences.is_empty() {
         return Err(Failure::at(
             path,
-            "this state was made with a slightly different size (too small a difference to show in the printed digits); omit these options to continue with this file, or give another file",
+            "the size of this state differs slightly from the requested size (too little to show in the printed digits); omit the size options to continue with this file, or give another file",
         ));
     }
     let assumed = if sized && !args.sizing.asks_rate() { format!(" (-p is not given, so it is {DEFAULT_RATE})") } else { String::new() };
     Err(Failure::at(
         path,
         format_args!(
-            "this state was made with other parameters than those given: it has {}{assumed}; omit these options to continue with this file, or give another file",
+            "this state was not made with the given options: {}{assumed}; omit these options to continue with this file, or give another file",
             differences.join("; ")
         ),
     ))
