@@ -83,10 +83,10 @@ pub(crate) fn over_capacity<K: Counted>(filter: &AnyFilter<K>) -> String {
     if changed > capacity {
         return format!("the filter holds at least {} distinct items, more than the {} planned, {now}", count(changed), count(capacity));
     }
-    let found = filter.estimated_items().map_or("too many items to estimate their number".to_owned(), |items| {
-        format!("about {} items (estimated from its set bits)", count((items as u64).min(filter.most_items())))
+    let found = filter.estimated_items().map_or("more items than".to_owned(), |items| {
+        format!("about {} items (estimated from its set bits), more than", count((items as u64).min(filter.most_items())))
     });
-    format!("the filter holds {found}, more than the {} planned, {now}", count(capacity))
+    format!("the filter holds {found} the {} planned, {now}", count(capacity))
 }
 
 /// Where a key's positions are.

@@ -38,11 +38,11 @@ fn make_folder() -> tempfile::TempDir {
     let prepare = format!(
         "set -e
         gzip -dc '{}/data/american-english.gz' | head -2000 > words.txt
-        cp words.txt urls.txt; cp words.txt new.txt; cp words.txt log; echo unheard-of >> log; head -1 words.txt > word.txt
+        cp words.txt urls.txt; cp words.txt new.txt; cp words.txt monday.txt; cp words.txt tuesday.txt; cp words.txt log; echo unheard-of >> log; head -1 words.txt > word.txt
         gzip -c urls.txt > urls.gz; echo KLUv/QRYMQAAemVicmEKA20tEw== | base64 -d > more.zst
         printf 'id,email\\n1,ada@example.org\\n' > users.csv
         truebloom create -n 100k -p 0.1% --seed 1 seen.tbl words.txt
-        truebloom copy seen.tbl other.tbl; cp seen.tbl monday.tbl; truebloom create -p 1% --grow --seed 1 grown.tbl words.txt
+        truebloom copy seen.tbl other.tbl; cp seen.tbl monday.tbl; cp seen.tbl base.tbl; truebloom create -p 1% --grow --seed 1 grown.tbl words.txt
         truebloom count --memory 256KiB --seed 7 --save monday.tbc words.txt > words.count 2>&1; cp monday.tbc tuesday.tbc
         truebloom copy seen.tbl tuesday.tbl; truebloom diff monday.tbl tuesday.tbl > news; head -c 1000 seen.tbl > short.tbl
         mkdir -p .local/share/bash-completion/completions .zfunc .config/fish/completions",
@@ -113,7 +113,9 @@ fn every_example_of_the_help_runs() {
     on_two_threads(found, |example| {
         let folder = folder();
         let clean = if example.contains("truebloom create") {
-            "rm seen.tbl; "
+            "rm seen.tbl base.tbl; "
+        } else if example.contains("copy --empty base.tbl") {
+            "rm monday.tbl tuesday.tbl; "
         } else if example.contains("copy --empty") {
             "rm tuesday.tbl; "
         } else {

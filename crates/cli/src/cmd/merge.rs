@@ -4,7 +4,7 @@ use crate::failure::{Failure, for_shell, warn};
 use crate::filters;
 use crate::lock::Lock;
 use crate::records::Extraction;
-use crate::report::{FormatArgs, Report, plural};
+use crate::report::{FormatArgs, Report, count, plural};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use truebloom::{AnyFilter, MergeError};
@@ -39,7 +39,9 @@ pub(crate) struct Args {
     #[arg(long)]
     intersect: bool,
 
-    /// Fail if the merged filter would hold more items than planned; nothing is written then
+    /// Fail if the merged filter could hold more items than planned, or if its rate exceeds the
+    /// requested rate; nothing is written then. A key that is in several of the filters may be
+    /// counted more than once
     #[arg(long, conflicts_with = "intersect")]
     strict: bool,
 
@@ -69,16 +71,33 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     if args.strict && merged.capacity().is_none() && merged.rate().is_none() {
         return Err(Failure::at(first, "this filter has no planned number of items, so --strict has no limit to enforce; omit --strict"));
     }
+    if args.strict {
+        check_strictly(&merged)?;
+    }
     if merged.is_over_capacity() {
-        let message = filters::over_capacity(&merged);
-        if args.strict {
-            return Err(Failure::new(format_args!("nothing was written: {message}")));
-        }
-        warn(message);
+        warn(filters::over_capacity(&merged));
     }
     filters::save(&merged, &lock)?;
     report(args, &merged)?.print_as(args.format.format())?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns an error if the merged filter could hold more items than planned, or if its rate exceeds
+/// the requested rate.
+fn check_strictly(merged: &AnyFilter) -> Result<(), Failure> {
+    let most = merged.most_items();
+    if let Some(capacity) = merged.capacity().filter(|&capacity| most > capacity) {
+        return Err(Failure::new(format_args!(
+            "the merged filter could hold up to {}, more than the {} planned; nothing was written. \
+             Leave --strict out to merge the filters anyway, or make parts of a larger filter (see `truebloom merge --help`)",
+            plural(most, "distinct item"),
+            count(capacity)
+        )));
+    }
+    if merged.is_over_capacity() {
+        return Err(Failure::new(format_args!("nothing was written: {}", filters::over_capacity(merged))));
+    }
+    Ok(())
 }
 
 /// What was to be done with filters whose parameters must be equal.
@@ -111,12 +130,12 @@ pub(crate) fn mismatch(purpose: Purpose, first: &Path, other: &Path, error: &Mer
         return Failure::new(refused);
     }
     let remedy = if purpose == Purpose::Union {
-        format!(
-            "Insert the original data of {} into {}:\n  truebloom insert {} INPUT\n`truebloom merge --help` shows how to make filters that can be merged",
-            other.display(),
-            first.display(),
-            for_shell(first)
-        )
+        // Not an insertion into the first filter, which was planned for its own keys alone.
+        "Filters can be merged if they are empty copies of one filter that was planned for the keys of all of them. \
+         To make them, insert the original data again:\n  \
+         truebloom create -n ALL_KEYS -p RATE --empty BASE\n  \
+         truebloom copy --empty BASE PART && truebloom insert PART INPUT    (for each input, with its options for keys)"
+            .to_owned()
     } else {
         format!(
             "Make an empty copy of {}, and insert the original data of {} into the copy:\n  truebloom copy --empty {} NEW && truebloom insert NEW INPUT",

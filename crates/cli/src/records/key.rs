@@ -1,6 +1,7 @@
 //! Which part of a record is the key.
 
 use super::json;
+use crate::report::plural;
 use std::fmt;
 use std::ops::Range;
 
@@ -202,7 +203,7 @@ fn not_hexadecimal(rest: &[u8], before: usize) -> String {
         [byte, ..] => {
             let is_separator = digits > 0 && (byte.is_ascii_punctuation() || matches!(byte, b' ' | b'\t'));
             let hint = if is_separator { "; if the key is a field of the line, name it with -d and -f" } else { "" };
-            format!("has a key that is not hexadecimal: `{}` after {digits} digits{hint}", byte.escape_ascii())
+            format!("has a key that is not hexadecimal: `{}` after {}{hint}", byte.escape_ascii(), plural(digits as u64, "digit"))
         }
     }
 }

@@ -409,7 +409,7 @@ impl Records {
         let begins = self.block.bytes[..self.block.length].starts_with(MARK);
         if begins && !self.splitter.has_header() {
             let message = format!(
-                "{}: it begins with a UTF-8 byte order mark, which counts as part of its first {}; `sed '1s/^\\xEF\\xBB\\xBF//'` removes it",
+                "warning: {}: it begins with a UTF-8 byte order mark, which counts as part of its first {}; `sed '1s/^\\xEF\\xBB\\xBF//'` removes it",
                 self.input_name(),
                 self.noun
             );

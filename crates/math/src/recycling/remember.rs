@@ -147,7 +147,8 @@ fn mostly(items: u64, forgotten: f64, search: &Search<'_>, mode: Mode) -> Result
         let chance = found.design.forgetting_within(MANY_CALLS)?.probability(items).value;
         Ok((chance <= forgotten).then_some(found))
     };
-    let (mut low, mut high, mut step) = (0.99 * first, first, 2e-3 * first);
+    // Each try can take a large part of the work that is allowed, so the second one should succeed.
+    let (mut low, mut high, mut step) = (0.99 * first, first, 2e-2 * first);
     let mut found = loop {
         match enough(high)? {
             Some(found) => break found,

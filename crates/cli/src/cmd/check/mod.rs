@@ -28,7 +28,7 @@ Examples:
   truebloom check -Hn seen.tbl urls.txt new.txt  with the file and the number of each line
   truebloom check --each monday.tbl tuesday.tbl new.txt    which filters each line is in
 
-A filter stores how its keys were read (-f, --column and similar options), and `check` reads keys in the same way. If you give such options, they replace the stored ones; with --lines, keys are whole lines.
+A filter stores how its keys were read (-f, --column and similar options), and `check` reads keys in the same way. If you give such options, this run uses them and not the stored ones; with --lines, keys are whole lines.
 
 Exit code: 0 some line was selected, 1 none was, 2 an error.";
 

@@ -276,7 +276,7 @@ pub(super) fn add_distinct(report: &mut Report, filter: &Filter, second: bool) -
             "lost",
             format!(
                 "{} first occurrences are expected to be missing, at most {} ({}% confidence)",
-                expected(lost.expected),
+                expected(lost.expected.min(lost.at_most as f64)),
                 count(lost.at_most),
                 100.0 * CONFIDENCE
             ),

@@ -53,7 +53,7 @@ pub(super) struct Sizing {
     /// Remember a line until this many other lines (10M) or this time (1h) have passed since its
     /// last occurrence. Two filters (phases) take turns: when the newer one is full or old enough,
     /// the older one is emptied. `truebloom plan --recycling --remember N -p RATE --forget 1e-6`
-    /// predicts the memory to within 1% for 100,000 lines or more, and to within 16% for fewer
+    /// predicts the memory approximately
     #[arg(long, value_name = "SPAN", value_parser = remember)]
     remember: Option<Span>,
 
