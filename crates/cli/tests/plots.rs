@@ -242,7 +242,7 @@ fn a_report_is_written_and_taken_up_again() {
     }
     fs::write(folder.path().join("file"), "precious").expect("written");
     let refused = truebloom("reproduce lehr --out file", folder.path());
-    assert!(refused.status.code() == Some(2) && String::from_utf8_lossy(&refused.stderr).contains("file: it is a file"));
+    assert!(refused.status.code() == Some(2) && String::from_utf8_lossy(&refused.stderr).contains("file: this is a file"));
     assert!(!folder.path().join("new").exists());
     fs::create_dir(folder.path().join("theirs")).expect("new");
     fs::write(folder.path().join("theirs/lehr-table.csv"), "precious").expect("written");
