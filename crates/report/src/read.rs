@@ -140,12 +140,18 @@ pub fn bytes(text: &str) -> Result<u64, String> {
 /// Fails if the text cannot be parsed; the message shows the accepted forms.
 pub fn memory(text: &str) -> Result<u64, String> {
     let size = bytes(text)?;
+    if size < WORD {
+        return Err(format!("`{}` is too little memory; at least {WORD} bytes are needed", text.trim()));
+    }
     if size < LEAST_BARE && text.trim().bytes().all(|byte| byte.is_ascii_digit()) {
         let size = text.trim();
         return Err(format!("`{size}` would be {size} bytes; write a unit: {size}MiB, {size}KiB, or {size}B if bytes are meant"));
     }
     Ok(size)
 }
+
+/// The number of bytes in the smallest filter, which has one word of bits.
+const WORD: u64 = 8;
 
 /// The smallest number of bytes that may be written without a unit.
 const LEAST_BARE: u64 = 64 << 10;
@@ -197,14 +203,17 @@ fn one_in(text: &str) -> Option<String> {
 /// `0.1 percent` as `0.1%`.
 fn percent(text: &str) -> Option<String> {
     let number = ["percent", "per cent"].iter().find_map(|word| without_last(text.trim(), word))?;
-    Some(format!("{}%", with_point(number).as_deref().unwrap_or(number).trim()))
+    let percent = format!("{}%", number.trim());
+    Some(with_point(&percent).unwrap_or(percent))
 }
 
-/// Turns `0,1%` into a number with a decimal point: in a number that begins with 0, a comma cannot
-/// separate groups of digits.
+/// Turns `0,1` or `1,5%` into a number with a decimal point. In these numbers, the comma cannot
+/// separate groups of digits: the first begins with 0, and the second has no three digits after it.
 fn with_point(text: &str) -> Option<String> {
-    let text = text.trim();
-    (text.starts_with("0,") && !text.contains('.')).then(|| text.replacen(',', ".", 1))
+    let (whole, rest) = text.trim().split_once(',')?;
+    let is_group = rest.bytes().take_while(u8::is_ascii_digit).count() == 3;
+    let is_decimal = whole == "0" || rest.ends_with('%') && !is_group;
+    (is_decimal && !rest.contains(['.', ','])).then(|| format!("{whole}.{rest}"))
 }
 
 /// Parses a confidence: the probability that a statement holds.

@@ -94,8 +94,8 @@ fn report(args: &Args, keys: &RecordArgs, filter: &AnyFilter, before: (u64, u64)
     let mut report = Report::new("insert");
     let (offered, changed) = (filter.offered() - before.0, filter.changed() - before.1);
     report.field("filter", args.filter.display().to_string()).field("inserted", offered).field("new", changed);
-    let new = super::certainly(offered, changed, "new to the filter");
-    report.line("inserted", format!("{}, {new}", plural(offered, keys.noun())));
+    let new = if offered == 0 { String::new() } else { format!(", {}", super::certainly(offered, changed, "new to the filter")) };
+    report.line("inserted", format!("{}{new}", plural(offered, keys.noun())));
     keys.add_header(&mut report);
     super::add_state(&mut report, filter)?;
     records.add_shortfall(&mut report);

@@ -62,11 +62,16 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let lock = Lock::of_output(&args.out, args.force)?;
     let (first, others) = args.filters.split_first().ok_or_else(|| Failure::new("there is nothing to merge: name two filters"))?;
     let mut merged = filters::open(first)?;
+    let mut labels = vec![merged.label().map(str::to_owned)];
     for path in others {
         let other = filters::open(path)?;
-        Extraction::warn_of_other(first, merged.label(), path, other.label());
+        check_kinds(args.intersect, (first, &merged), (path, &other))?;
+        labels.push(other.label().map(str::to_owned));
         let result = if args.intersect { merged.intersect_with(&other) } else { merged.union_with(&other) };
         result.map_err(|error| mismatch(if args.intersect { Purpose::Intersection } else { Purpose::Union }, first, path, &error))?;
+    }
+    for (path, label) in others.iter().zip(&labels[1..]) {
+        Extraction::warn_of_other(first, labels[0].as_deref(), path, label.as_deref());
     }
     if args.strict && merged.capacity().is_none() && merged.rate().is_none() {
         return Err(Failure::at(first, "this filter has no planned number of items, so --strict has no limit to enforce; omit --strict"));
@@ -80,6 +85,26 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     filters::save(&merged, &lock)?;
     report(args, &merged)?.print_as(args.format.format())?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns an error if only one of the two filters grows.
+fn check_kinds(intersect: bool, first: (&Path, &AnyFilter), other: (&Path, &AnyFilter)) -> Result<(), Failure> {
+    let grows = |filter: &AnyFilter| matches!(filter, AnyFilter::Scalable(_));
+    let (growing, fixed) = match (grows(first.1), grows(other.1)) {
+        (true, false) => (first.0, other.0),
+        (false, true) => (other.0, first.0),
+        _ => return Ok(()),
+    };
+    let remedy = if intersect {
+        "To find keys that are in both, check them with one filter, and check the output with the other"
+    } else {
+        "Make one filter from the original data of both: truebloom create -n ALL_KEYS -p RATE FILTER INPUT..."
+    };
+    Err(Failure::new(format_args!(
+        "cannot merge: {} is a filter that grows, and {} is not; nothing was written. {remedy}",
+        growing.display(),
+        fixed.display()
+    )))
 }
 
 /// Returns an error if the merged filter could hold more items than planned, or if its rate exceeds
@@ -138,7 +163,7 @@ pub(crate) fn mismatch(purpose: Purpose, first: &Path, other: &Path, error: &Mer
             .to_owned()
     } else {
         format!(
-            "Make an empty copy of {}, and insert the original data of {} into the copy:\n  truebloom copy --empty {} NEW && truebloom insert NEW INPUT",
+            "Make an empty copy of {}, and insert the original data of {} into the copy:\n  truebloom copy --empty {} NEW && truebloom insert NEW INPUT    (with the options for its keys)",
             first.display(),
             other.display(),
             for_shell(first)

@@ -317,9 +317,14 @@ fn add_standard(report: &mut Report, plan: &Plan, target: &Target) -> Result<(),
     Ok(())
 }
 
-/// Formats a difference in bits: as `8.13% more`.
+/// Formats a difference in bits: as `8.13% more bits`, or, from 100% on, as `2.5 times the bits`.
 fn more_bits(percent: f64, places: usize) -> String {
-    format!("{:.places$}% {}", percent.abs(), if percent < 0.0 { "fewer" } else { "more" })
+    let shown = format!("{:.places$}", percent.abs());
+    match percent {
+        100.0.. => format!("{} times the bits", rate(1.0 + percent / 100.0, 3)),
+        _ if shown.parse() == Ok(0.0) => "about as many bits".to_owned(),
+        _ => format!("{shown}% {} bits", if percent < 0.0 { "fewer" } else { "more" }),
+    }
 }
 
 /// Adds the blocked layout: one memory access per item, and how many more bits it needs. If the
@@ -345,7 +350,7 @@ fn add_blocked(report: &mut Report, standard: &Plan, blocked: Option<&Alternativ
     if plan.rate.is_none() || loss.is_some() && plan.items == standard.items {
         parts.push(format!("rate at most {}", rate_up(plan.promised(), 6)));
     }
-    let costs = loss.unwrap_or_else(|| format!("{} bits", more_bits(100.0 * (bits_ratio - 1.0), 2)));
+    let costs = loss.unwrap_or_else(|| more_bits(100.0 * (bits_ratio - 1.0), 2));
     report.line("blocked", format!("{}: {costs}, one cache line per lookup", parts.join(", ")));
 }
 

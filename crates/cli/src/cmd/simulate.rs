@@ -118,6 +118,11 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         return Err(Failure::new(format!("{} are too many; give at most 10^12", plural(args.arrivals, "arrival"))));
     }
     args::needs(("--exclude-trigger", args.exclude_trigger), ("--phases 2", args.phases == 2))?;
+    if args.retaining && args.phases == 2 {
+        return Err(Failure::new(
+            "--retaining is only for one phase: with --phases 2, the item would be in both filters, and no exact law is known; leave one of the two out",
+        ));
+    }
     args.plot.check()?;
     let design = design(args)?;
     if args.classic { simulated::<Classic>(args, &design) } else { simulated::<Standard>(args, &design) }

@@ -60,7 +60,7 @@ impl Habit {
     /// A possible reason why nothing was found, given this property.
     pub(crate) fn hint(self) -> &'static str {
         match self {
-            Habit::CarriageReturn => "the lines end with CR LF, and the CR is part of each key; to remove the CR, add --crlf",
+            Habit::CarriageReturn => "the lines end with CR LF, and the CR is part of each key; to remove the CR, use --crlf",
             Habit::UpperHex => {
                 "the input's keys are upper-case hexadecimal digits; if the filter's keys are lower-case, convert the input with `tr A-F a-f`; if the filter's keys are raw bytes, add --hex"
             }

@@ -107,6 +107,15 @@ impl KeyOf {
     }
 }
 
+/// How a message names this delimiter.
+fn name_of(delimiter: u8) -> String {
+    match delimiter {
+        b'\t' => "TABs".to_owned(),
+        b' ' => "single spaces".to_owned(),
+        other => format!("`{}`", other.escape_ascii()),
+    }
+}
+
 fn find_fields(record: &[u8], delimiter: u8, fields: &Fields, keys: &mut Vec<u8>) -> Result<Found, String> {
     let mut delimiters = memchr::memchr_iter(delimiter, record);
     // The field that begins at `start` has this number.
@@ -122,7 +131,7 @@ fn find_fields(record: &[u8], delimiter: u8, fields: &Fields, keys: &mut Vec<u8>
             }
             (number == target).then_some(start)
         };
-        let missing = || format!("has fewer than {} fields", fields.highest());
+        let missing = || format!("has fewer than {} fields separated by {}", fields.highest(), name_of(delimiter));
         let from = advance_past(first).ok_or_else(missing)?;
         let to = match last {
             usize::MAX => record.len(),
@@ -169,7 +178,7 @@ fn find_words(record: &[u8], fields: &Fields, keys: &mut Vec<u8>) -> Result<Foun
             }
         }
         if found == 0 || last != usize::MAX && found < last - first + 1 {
-            return Err(format!("has fewer than {} fields", fields.highest()));
+            return Err(format!("has fewer than {} fields separated by spaces or TABs", fields.highest()));
         }
     }
     Ok(Found::Appended)

@@ -82,7 +82,8 @@ pub(crate) fn insert_all(filter: &mut AnyFilter, args: &RecordArgs, paths: &[Pat
         }
     }
     records.worth_writing()?;
-    if strict {
+    // Without records, the filter stays as it is, even if it is overfilled already.
+    if strict && records.read() > 0 {
         check_room(filter)?;
     }
     Ok(records)

@@ -144,6 +144,13 @@ fn rates() {
     for text in ["", "1 in 1", "1 in 0", "1 in", "in 3", "1 in 1 in 4", "a in b", "5", "100%"] {
         assert!(rate(text).is_err(), "{text}");
     }
+    for text in ["1,5%", "1,5 %", "1,5 percent"] {
+        assert_eq!(rate(text), Ok("1.5%".parse().expect("a rate")), "{text}");
+    }
+    // Here, a comma could also separate groups of digits.
+    for text in ["1,500%", "1,5", "0,1,5%", "0,1.5%"] {
+        assert!(rate(text).is_err(), "{text}");
+    }
     assert!(rate("5").expect_err("a slip").contains("5%"));
 }
 

@@ -23,7 +23,7 @@ const QUIET_FOR: Duration = Duration::from_secs(60);
 /// Returns advice on how to avoid forgetting. An existing state cannot be enlarged, so for a state
 /// the advice is to begin a new one.
 fn more(args: &Args) -> &'static str {
-    if args.state.is_some() { "begin a new state with more --memory or a larger -n" } else { "give more --memory or a larger -n" }
+    if args.state.is_some() { "begin a new state with more --memory or a larger -n" } else { args.sizing.advice() }
 }
 
 /// The counts at the beginning of this run; they are not 0 if a state has counted before.
@@ -71,6 +71,9 @@ impl Account {
         tally: Tally,
     ) -> Result<(), Failure> {
         self.warn_of_early(args, filter, chosen);
+        if !args.report.is_asked() {
+            self.warn_of_cycles(filter);
+        }
         if !args.json && !args.report.is_asked() {
             return Ok(());
         }
@@ -173,6 +176,15 @@ impl Account {
                 time_text(age),
                 more(args)
             ));
+        }
+    }
+
+    /// Reports how many times all lines were forgotten, if this happened more than once. The
+    /// first time was reported at once.
+    fn warn_of_cycles(&self, filter: &Filter) {
+        let cycles = filter.stats().cycles - self.before.cycles;
+        if self.told && cycles > 1 {
+            warn(format_args!("in all, the memory was full and was emptied {}", plural(cycles, "time")));
         }
     }
 
@@ -417,7 +429,8 @@ pub(super) fn add_recycled(report: &mut Report, stats: Stats) {
 }
 
 fn wrong_drops_value(lost: WrongDrops) -> Value {
-    json!({ "expected": lost.expected, "at_most": lost.at_most, "confidence": CONFIDENCE })
+    // The expected number is a bound, too, and can be the weaker of the two.
+    json!({ "expected": lost.expected.min(lost.at_most as f64), "at_most": lost.at_most, "confidence": CONFIDENCE })
 }
 
 #[cfg(test)]

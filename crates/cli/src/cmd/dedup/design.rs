@@ -82,6 +82,15 @@ pub(super) struct Chosen {
 }
 
 impl Sizing {
+    /// Returns advice on how to remember more.
+    pub(super) fn advice(&self) -> &'static str {
+        match (self.memory, self.items) {
+            (Some(_), _) => "give more --memory",
+            (_, Some(_)) => "give a larger -n",
+            _ => "give more --memory or a larger -n",
+        }
+    }
+
     /// Whether no option is given.
     pub(super) fn is_empty(&self) -> bool {
         self.is_unsized() && self.rate.is_none()

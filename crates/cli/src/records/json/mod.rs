@@ -86,7 +86,7 @@ impl Member {
 fn value<'t>(text: &'t [u8], path: &Path) -> Result<Value<'t>, String> {
     let mut json = serde_json::Deserializer::from_slice(text);
     let found = Along(&path.0).deserialize(&mut json).and_then(|found| json.end().map(|()| found));
-    let found = found.map_err(|error| format!("cannot be read as JSON: {}", without_line(&error)))?;
+    let found = found.map_err(|error| format!("is not valid JSON: {}", without_line(&error)))?;
     let raw = found.ok_or_else(|| missing(path))?.get().as_bytes();
     Ok(Value { raw, has_escapes: raw.contains(&b'\\') })
 }
@@ -117,7 +117,7 @@ impl Visitor<'_> for AppendTo<'_> {
 /// The message of the error without the line number: records are single lines, so "line 1" would
 /// mislead.
 fn without_line(error: &serde_json::Error) -> String {
-    error.to_string().replace(" at line 1 column ", " at byte ")
+    error.to_string().replace(" at line 1 column ", " at byte ").replace("expected ident", "expected true, false or null")
 }
 
 /// Finds the value at the end of this path, in the form in which it is written; `None` if it does
