@@ -132,7 +132,7 @@ pub static PROFILES: [Profile; 13] = [
         title: "fastbloom (Rust)",
         version: "0.17.0",
         source: "tomtomwombat/fastbloom, src/builder.rs, src/hasher.rs and src/lib.rs",
-        sizing: "bits = 8 ceil(-n ln p / (8 (ln 2)^2)), rounded up to whole words of 64, at least one; probes = round((bits / n) ln 2)",
+        sizing: "bits = 8 ceil(-n ln p / (8 (ln 2)^2)), rounded up to whole words of 64 bits, and at least one word; probes = round((bits / n) ln 2)",
         scheme: "the first word is a 64-bit hash; each later word is the previous one rotated by 5, plus a multiple of the first; a position is the high half of the product of a word and the number of bits",
         remark: "the only floor is n/2^64, from its 64-bit hash; it matters only for hundreds of millions of items and rates near 1e-10; apart from it, the rate exceeds p only because probes are rounded",
         arithmetic: Arithmetic::Rotation,

@@ -33,8 +33,8 @@ impl Extraction {
     pub(crate) fn told(label: Option<&str>) -> Option<String> {
         match Extraction::of_state(label) {
             (Some(keys), false) => Some(keys.options()),
-            (Some(keys), true) => Some(format!("{}; second occurrences are stored, too", keys.options())),
-            (None, true) => Some("it is not stored how they were read; second occurrences are stored, too".to_owned()),
+            (Some(keys), true) => Some(format!("{}; the state also contains second occurrences", keys.options())),
+            (None, true) => Some("it is not stored how they were read; the state also contains second occurrences".to_owned()),
             (None, false) => label.map(str::to_owned),
         }
     }
@@ -74,7 +74,7 @@ impl Extraction {
             && first_keys.is_other_form(&other_keys)
         {
             warn(format_args!(
-                "the keys of {} were read {}, but the keys of {} {}; the files have keys in common only if both ways give the same keys",
+                "the keys of {} were read {}, but those of {} were read {}; the files have keys in common only if both ways give the same keys",
                 first.display(),
                 first_keys.described(),
                 other.display(),
@@ -224,7 +224,7 @@ impl RecordArgs {
             let other = known.iter().find(|(_, kept)| **kept != given);
             let doubt = other.map(|(path, other)| {
                 format!(
-                    "the keys of {} were read {}, but the keys of this run {}; they match only if both ways give the same keys",
+                    "the keys of {} were read {}, but those of this run are read {}; they match only if both ways give the same keys",
                     path.display(),
                     other.described(),
                     given.described()
@@ -237,7 +237,7 @@ impl RecordArgs {
         }
         if let Some((path, other)) = known.iter().find(|(_, other)| *other != kept) {
             return Err(Failure::new(format_args!(
-                "the keys of {} were read {}, but the keys of {} {}, so it is not clear how to read keys in this run; give options such as --column, or --lines for whole lines",
+                "the keys of {} were read {}, but those of {} were read {}, so it is not clear how to read keys in this run; give options such as --column, or --lines for whole lines",
                 first.display(),
                 kept.described(),
                 path.display(),

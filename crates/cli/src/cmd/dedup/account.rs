@@ -81,7 +81,7 @@ impl Account {
         self.add_trust(&mut report, args, filter)?;
         self.add_counts(&mut report, args, filter, tally);
         add_design(&mut report, self.noun, filter, chosen)?;
-        add_stream(&mut report, filter);
+        add_stream(&mut report, filter, chosen);
         records.add_shortfall(&mut report);
         if args.json {
             aside::print_aside(&report, true)?;
@@ -335,12 +335,13 @@ pub(super) fn add_design(report: &mut Report, noun: &str, filter: &Filter, chose
         false => format!("about {} distinct {noun}s", count(rounded(full))),
     };
     let forgets = match (phases, chosen.age) {
-        (1, _) => format!("emptied after {full}"),
-        (_, None) => format!("the older of which is forgotten after {full}"),
-        (_, Some(age)) => format!("the older of which is forgotten after {} or after {full}", time_text(age)),
+        (1, _) => format!("full after {full}, and then emptied"),
+        (_, None) => format!("the older phase is emptied after {full}"),
+        (_, Some(age)) => format!("the older phase is emptied after {} or after {full}", time_text(age)),
     };
     let layout = if design.layout() == Layout::Standard { "" } else { ", blocked" };
-    report.line("memory", format!("{} in {}{layout}, {forgets}", bytes(chosen.bytes()), plural(phases, "phase")));
+    let split = if phases == 1 { String::new() } else { format!(" in {}", plural(phases, "phase")) };
+    report.line("memory", format!("{}{split}{layout}; {forgets}", bytes(chosen.bytes())));
     let sure = design.sigma().filter(|_| phases > 1).map(|sigma| sigma / u64::from(design.probes()) / chosen.entries);
     report.field("remembers_at_least", sure);
     report.field("remembers", chosen.items);
@@ -412,20 +413,25 @@ fn add_rate(report: &mut Report, filter: &Filter, chosen: &Chosen, run: &LongRun
 }
 
 /// Adds how often the filter was recycled, its seed, and the average rate so far.
-fn add_stream(report: &mut Report, filter: &Filter) {
-    add_recycled(report, filter.stats());
+fn add_stream(report: &mut Report, filter: &Filter, chosen: &Chosen) {
+    add_recycled(report, filter.stats(), chosen.design.phases());
     report.field("seed", filter.seed().to_string()).field("average_fpr", filter.average_fpr());
 }
 
 /// Adds how often the filter has forgotten something, and why.
-pub(super) fn add_recycled(report: &mut Report, stats: Stats) {
+pub(super) fn add_recycled(report: &mut Report, stats: Stats, phases: u64) {
     report.field("cycles", stats.cycles).field("cycles_by_fill", stats.by_fill);
+    let full = if phases == 1 { "the memory was full" } else { "the newer phase was full" };
+    let what = if phases == 1 { "all lines were forgotten" } else { "the older phase was emptied" };
     let because = match stats.by_fill {
         0 => String::new(),
-        full if full == stats.cycles => ", because a phase was full".to_owned(),
-        full => format!(", {} of them because a phase was full", count(full)),
+        by_fill if by_fill == stats.cycles => format!(", because {full}"),
+        by_fill => format!("; {} of these times because {full}", count(by_fill)),
     };
-    report.line("recycled", if stats.cycles == 0 { "never".to_owned() } else { plural(stats.cycles, "time") + &because });
+    report.line(
+        "recycled",
+        if stats.cycles == 0 { "never".to_owned() } else { format!("{what} {}{because}", plural(stats.cycles, "time")) },
+    );
 }
 
 fn wrong_drops_value(lost: WrongDrops) -> Value {

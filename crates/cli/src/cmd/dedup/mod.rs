@@ -370,6 +370,6 @@ pub(crate) fn describe(name: &Path, file: &[u8], report: &mut Report) -> Result<
     }
     account::add_distinct(report, &filter, second)?;
     account::add_design(report, "line", &filter, &chosen)?;
-    account::add_recycled(report, filter.stats());
+    account::add_recycled(report, filter.stats(), chosen.design.phases());
     Ok(true)
 }
