@@ -428,10 +428,8 @@ pub(super) fn add_recycled(report: &mut Report, stats: Stats, phases: u64) {
         by_fill if by_fill == stats.cycles => format!(", because {full}"),
         by_fill => format!("; {} of these times because {full}", count(by_fill)),
     };
-    report.line(
-        "recycled",
-        if stats.cycles == 0 { "never".to_owned() } else { format!("{what} {}{because}", plural(stats.cycles, "time")) },
-    );
+    report
+        .line("recycled", if stats.cycles == 0 { "never".to_owned() } else { format!("{what} {}{because}", plural(stats.cycles, "time")) });
 }
 
 fn wrong_drops_value(lost: WrongDrops) -> Value {
