@@ -33,9 +33,9 @@ pub(crate) struct Args {
     filters: Vec<PathBuf>,
 
     /// Print metrics in the format of Prometheus. For filters, these include the share of set bits,
-    /// the rate, and how many more items fit. For states of `dedup`, the metrics include the number of new
-    /// lines, an upper bound on the number of lines wrongly dropped, and how many times older lines
-    /// were forgotten
+    /// the rate, and how many more items fit. For states of `dedup`, the metrics include the number
+    /// of new lines, an upper bound on the number of lines wrongly dropped, and how many times
+    /// older lines were forgotten
     #[arg(long, conflicts_with_all = ["json", "csv"])]
     metrics: bool,
 
