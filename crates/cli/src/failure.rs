@@ -105,7 +105,12 @@ impl From<FileError> for Failure {
                 format!("cannot read {}: {cause}{remedy}", path.display())
             }
             FileError::Write { path, cause } => {
-                format!("cannot write {}: {cause}; check the folder, its permissions and its free space", path.display())
+                let remedy = match cause.kind() {
+                    io::ErrorKind::FileTooLarge => "the limit on the size of a file is too low (see `ulimit -f`)",
+                    io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "make room, or write to another disk",
+                    _ => "check the folder, its permissions and its free space",
+                };
+                format!("cannot write {}: {cause}; {remedy}", path.display())
             }
             FileError::Format { path, cause } => format!("{}: {}", path.display(), wrong_with_file(&cause)),
             FileError::ReadOnly { path } => match others_file(&path) {

@@ -338,16 +338,16 @@ of_each! { Backing:
     fn most_items(&self) -> u64;
     /// The text that a program attached to the filter: [`FilterOf::set_label`].
     fn label(&self) -> Option<&str>;
-    /// The probability law of the filter, which gives the rate for any number of items:
-    /// [`FilterOf::law`].
+    /// The probability law of the filter, which gives the expected rate, or bounds on it, for any
+    /// number of items: [`FilterOf::law`].
     fn law(&self) -> Box<dyn Law>;
-    /// The expected rate once the filter holds as many items as its capacity:
+    /// The expected rate of the filter when it holds as many items as its capacity:
     /// [`FilterOf::expected_fpr`].
     ///
     /// # Errors
     /// Returns the same errors as [`FilterOf::expected_fpr`].
     fn expected_fpr(&self) -> Result<Option<Fpr>, Error>;
-    /// The expected rate once the filter holds `items` distinct items.
+    /// The expected rate of the filter when it holds a given number of distinct items, `items`.
     ///
     /// # Errors
     /// Returns the same errors as [`FilterOf::expected_fpr_at`].
@@ -367,7 +367,8 @@ of_each! { Counted:
     fn is_empty(&self) -> bool;
     /// The filter's present rate: [`FilterOf::fpr`].
     fn fpr(&self) -> Fpr;
-    /// Returns true if the set bits determine the rate: [`FilterOf::fill_tells_rate`].
+    /// Returns true if the false-positive rate can be computed from the set bits:
+    /// [`FilterOf::fill_tells_rate`].
     fn fill_tells_rate(&self) -> bool;
     /// The number of distinct items, estimated from the fill: [`FilterOf::estimated_items`].
     fn estimated_items(&self) -> Option<f64>;

@@ -84,7 +84,7 @@ pub enum CompareError {
     Differs {
         /// The index of the filter in the list, from 0.
         index: usize,
-        /// How the two filters differ.
+        /// How this filter differs from the first filter of the list.
         cause: MergeError,
     },
     /// A filter is an intersection. The set bits of an intersection do not determine how many items
@@ -105,9 +105,10 @@ pub enum CompareError {
         /// The index of the filter in the list, from 0.
         index: usize,
     },
-    /// A probability that the comparison needs cannot be computed.
+    /// The comparison needs a probability that cannot be computed.
     Law(Error),
-    /// The memory for another filter of this size cannot be allocated.
+    /// The comparison makes another filter of the same size. The memory for this filter cannot be
+    /// allocated.
     Memory(BuildError),
 }
 

@@ -127,12 +127,13 @@ pub enum BuildError {
         /// The requested number of rows.
         found: u64,
     },
-    /// The given shape is for another kind of rows than the sketch has.
+    /// The shape was computed for a sketch whose rows get their hashes by another method
+    /// ([`Rows`]).
     #[cfg(feature = "sketches")]
     RowHashes {
-        /// The kind of rows that the shape is for.
+        /// The method for which the shape was computed.
         found: Rows,
-        /// The kind of rows that the sketch has.
+        /// The method that the sketch uses.
         expected: Rows,
     },
     /// The operating system provides no random numbers.
@@ -231,9 +232,9 @@ impl From<truebloom_math::Error> for BuildError {
 }
 
 impl From<Infallible> for BuildError {
-    /// Never called. Constructors accept any type that converts to a `Rate`, and return the error
-    /// of the conversion as a `BuildError`. A `Rate` converts to itself without errors, so the type
-    /// of its error is `Infallible`.
+    /// Never called. Constructors accept any type that converts to a [`Rate`], and report a failed
+    /// conversion as a `BuildError`. A [`Rate`] is accepted, too. Converting a [`Rate`] to itself
+    /// cannot fail, so the error type of this conversion is `Infallible`.
     fn from(never: Infallible) -> BuildError {
         match never {}
     }
@@ -284,10 +285,11 @@ pub enum MergeError {
         /// The size of this dimension in the other sketch.
         theirs: u64,
     },
-    /// The inner product cannot be computed. It needs counters that are the sums of their keys'
-    /// counts, but conservative update or halving has left other values in one sketch.
+    /// The inner product of the two sketches cannot be computed. For an inner product, each counter
+    /// must be the sum of the counts of its keys. In one of the sketches, conservative update or
+    /// halving has made counters lower than these sums.
     NotSums {
-        /// The operation that left the other values.
+        /// The operation that made the counters lower: conservative update or halving.
         how: &'static str,
     },
     /// The schemes differ.
@@ -299,22 +301,22 @@ pub enum MergeError {
     },
     /// The hash functions differ.
     Hasher {
-        /// The hasher of the filter that the merge would change, or `None` if the hasher has no
-        /// number in the file format.
+        /// The hasher of the filter that the merge would change, or `None` for a custom hasher,
+        /// which cannot be stored in a file.
         ours: Option<HasherId>,
-        /// The hasher of the other filter.
+        /// The hasher of the other filter, or `None` for a custom hasher.
         theirs: Option<HasherId>,
     },
     /// The two filters were made with different [`Growth`](truebloom_math::Growth) parameters.
     Growth,
     /// Filters that grow cannot be intersected.
     Layers,
-    /// A layer of the other filter has more set bits than the layer may have. The bytes of that
-    /// filter are damaged or forged.
+    /// The other filter grows by adding layers. One of its layers has more set bits than the limit
+    /// for this layer, so the bytes of the other filter are damaged or forged.
     Limit {
-        /// The number of set bits.
+        /// The number of set bits in the layer.
         ones: u64,
-        /// The largest number of set bits that the layer may have.
+        /// The limit: the largest number of bits that may be set in the layer.
         limit: u64,
     },
     /// The memory for a layer cannot be allocated.
@@ -412,7 +414,7 @@ pub enum FormatError {
     },
     /// There are too many bytes.
     TooLong {
-        /// The number of bytes up to the end of the contents.
+        /// The number of bytes that the contents of the file take.
         expected: u64,
         /// The actual number of bytes.
         found: u64,
@@ -431,7 +433,7 @@ pub enum FormatError {
         /// The checksum of the payload's bytes.
         found: u64,
     },
-    /// In a [pack](crate::Pack), the record of a filter is damaged, or was written by a pack with
+    /// In a [pack](crate::Pack), the record of a filter is damaged, or comes from a pack with
     /// another plan or seed.
     MemberChecksum {
         /// The checksum in the record.
@@ -440,7 +442,7 @@ pub enum FormatError {
         found: u64,
     },
     /// The bytes are a compressed filter, or the [difference](crate::wire) between two states of a
-    /// filter. Neither can be queried in place.
+    /// filter. Keys cannot be looked up in such bytes.
     Coded {
         /// True if the bytes are a difference, and false if they are a compressed filter.
         is_difference: bool,
@@ -449,11 +451,11 @@ pub enum FormatError {
     NotADifference,
     /// The compressed bytes cannot be decoded.
     Code,
-    /// The compressed bytes would expand to more bytes than their length allows.
+    /// The expanded file would be too large. The limit depends on the number of compressed bytes.
     Expands {
         /// The length in bytes after expansion.
         to: u64,
-        /// The largest allowed length in bytes.
+        /// The limit in bytes.
         most: u64,
     },
     /// The difference was made from a file other than the given one.
@@ -477,14 +479,14 @@ pub enum FormatError {
         /// The checksum of the record's bytes.
         found: u64,
     },
-    /// The type does not open files of this kind.
+    /// The Rust type with which the file was opened does not support this kind of file.
     Kind {
         /// The kind of the file.
         found: FileKind,
     },
-    /// The scheme of the file is not the scheme of the type.
+    /// The Rust type with which the file was opened is for another scheme than the file has.
     Scheme {
-        /// The scheme that the type expects.
+        /// The scheme of the Rust type.
         expected: SchemeId,
         /// The scheme of the file.
         found: SchemeId,
@@ -501,7 +503,8 @@ pub enum FormatError {
         /// The value that was found.
         found: u32,
     },
-    /// A program is updating the file in place, or ended during such an update.
+    /// A program is updating the file in place, or a program ended before it finished such an
+    /// update.
     Unfinished,
     /// A field that must be 0 has another value.
     Reserved {
@@ -647,7 +650,7 @@ impl fmt::Display for FormatError {
 
 impl core::error::Error for FormatError {}
 
-/// The values that a field may have.
+/// The allowed values of a field in a file or in a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Expected {

@@ -131,17 +131,18 @@ pub trait Filter {
     /// The filter's present rate: [`FilterOf::fpr`].
     fn fpr(&self) -> Fpr;
 
-    /// Returns true if the set bits determine the rate: [`FilterOf::fill_tells_rate`].
+    /// Returns true if the false-positive rate can be computed from the set bits:
+    /// [`FilterOf::fill_tells_rate`].
     fn fill_tells_rate(&self) -> bool;
 
-    /// The expected rate once the filter holds as many items as its capacity:
+    /// The expected rate of the filter when it holds as many items as its capacity:
     /// [`FilterOf::expected_fpr`].
     ///
     /// # Errors
     /// Returns the same errors as [`FilterOf::expected_fpr`].
     fn expected_fpr(&self) -> Result<Option<Fpr>, Error>;
 
-    /// The expected rate once the filter holds `items` distinct items.
+    /// The expected rate of the filter when it holds a given number of distinct items, `items`.
     ///
     /// # Errors
     /// Returns the same errors as [`FilterOf::expected_fpr_at`].

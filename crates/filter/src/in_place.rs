@@ -21,22 +21,22 @@ use std::path::{Path, PathBuf};
 /// for filters that are too large to be rewritten for each update.
 ///
 /// # What is promised
-/// While the file is open for updates, a mark in its header says so. The mark reaches the disk
-/// before the first bit changes. [`close`](Self::close) first writes all bits to the disk. It then
-/// writes a header without the mark, which contains the counts and the checksum of the bits.
-/// Updates set bits, but never unset a bit. So even if only some of the changes reach the disk, the
-/// file still has every bit that was set before the update.
+/// While the file is open for updates, its header contains a mark. The mark reaches the disk before
+/// the first bit changes. [`close`](Self::close) first writes all bits to the disk. Then it writes
+/// a header without the mark, which contains the counts and the checksum of the bits. Updates set
+/// bits, but never unset a bit. So even if only some of the changes reach the disk, the file still
+/// has every bit that was set before the update.
 ///
 /// | | keys inserted before the last [`sync`](Self::sync) | keys inserted later |
 /// |---|---|---|
 /// | the process was killed (Unix) | contained | contained, if their insertion returned |
 /// | the system crashed, or the power failed | contained | may be lost |
 ///
-/// In all of these cases, the mark stays in the file. Every method that opens files then refuses
-/// this file, with an error that gives the reason. Only [`recover`](Self::recover) opens it. The
-/// exact number of keys in the recovered filter is unknown. It is at least the number that was
-/// counted at the last sync, and has no upper bound. [`is_merged`](FilterOf::is_merged) returns
-/// true for this filter.
+/// After a kill, a crash or a power failure, the mark stays in the file. Every method that opens
+/// files then refuses this file, with an error that gives the reason. Only
+/// [`recover`](Self::recover) opens the file. The exact number of keys in the recovered filter is
+/// unknown. This number is at least the number that was counted at the last sync, and has no upper
+/// bound. [`is_merged`](FilterOf::is_merged) returns true for a recovered filter.
 ///
 /// The file is locked while it is open. The command `truebloom`, and other programs that use this
 /// type, therefore cannot update the file at the same time.
@@ -64,7 +64,8 @@ pub struct InPlace<S: Scheme = Standard> {
     has_failed: bool,
 }
 
-/// The mapped bytes of a locked file.
+/// The bytes of an [`InPlace`] filter: the contents of its file, which is locked and mapped into
+/// memory.
 pub struct Place {
     map: MmapMut,
     /// The path of the file, after following links.
@@ -108,7 +109,7 @@ impl AsMut<[u8]> for Place {
 }
 
 impl<S: Scheme> InPlace<S> {
-    /// Opens a filter for updates, and reads all of it once to check it.
+    /// Opens a filter for updates. The method reads the whole file once to check it.
     ///
     /// # Safety
     /// Until the filter is closed, nothing else may write to the file or truncate it.
@@ -127,12 +128,13 @@ impl<S: Scheme> InPlace<S> {
         InPlace::marked(filter.map_err(|cause| format_error(path, cause))?, path)
     }
 
-    /// Opens a filter even if a program ended before it closed the filter. In this case, the filter
-    /// has only bounds on the counts: see [`InPlace`]. If the filter was closed properly, this
-    /// method does the same as [`open`](Self::open).
+    /// Opens a filter even if a program ended before it closed the filter. In this case, the exact
+    /// number of keys in the filter is unknown: see [`InPlace`]. If the filter was closed properly,
+    /// this method does the same as [`open`](Self::open).
     ///
     /// # Safety
-    /// The requirement is the same as for [`open`](Self::open).
+    /// Until the filter is closed, nothing else may write to the file or truncate it: see
+    /// [`open`](Self::open).
     ///
     /// # Errors
     /// Returns the errors of [`open`](Self::open), except [`FormatError::Unfinished`].
@@ -162,12 +164,12 @@ impl<S: Scheme> InPlace<S> {
     /// that changed since the last sync.
     ///
     /// # Errors
-    /// * The bits cannot be written. After this error, it is unknown which bits are on the disk.
-    ///   All later calls of this method and of [`close`](Self::close) therefore fail, too. The file
-    ///   keeps its mark, and [`recover`](Self::recover) opens the file.
-    /// * The path no longer leads to the open file, because the file was replaced, moved or deleted
-    ///   ([`FileError::Replaced`]). A program that opens the path does not find the keys that were
-    ///   inserted here.
+    /// * Returns an error if the bits cannot be written. After this error, it is unknown which bits
+    ///   are on the disk. All later calls of this method and of [`close`](Self::close) therefore
+    ///   fail, too. The file keeps its mark, and [`recover`](Self::recover) opens the file.
+    /// * Returns [`FileError::Replaced`] if the path no longer leads to the open file, because the
+    ///   file was replaced, moved or deleted. A program that opens the path then does not find the
+    ///   keys that were inserted into this filter.
     pub fn sync(&mut self) -> Result<(), FileError> {
         let synced = self.flush().and_then(|()| self.write_mark(Fields::mark_unfinished));
         synced.map_err(|cause| self.write_error(cause))?;

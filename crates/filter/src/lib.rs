@@ -25,36 +25,38 @@
 //! You request a rate for a planned number of items. When the filter holds that many items, its own
 //! rate is at most the requested rate. This is true with a probability of at least 99.9% over the
 //! filter's random seed. The mean rate over all seeds is at most the requested rate, too. Both
-//! bounds are proven for a random hash function. The size is computed exactly ([`truebloom_math`]).
-//! The size from the textbook formula is too small for this guarantee.
+//! bounds are proven for a random hash function. The crate [`truebloom_math`] computes the required
+//! size exactly. The textbook formula gives a size that is too small for this guarantee.
 //!
 //! * [`insert`](BloomFilter::insert) returns true if the key was certainly new. It returns false if
 //!   the key is a repeat or a false positive.
 //! * [`contains`](BloomFilter::contains) returns true for every key that was inserted. For any
-//!   other key, it returns true with the probability [`fpr`](BloomFilter::fpr).
-//! * The *expected* rate is the mean over all seeds. One filter's own rate differs from it. For a
-//!   rate of 1%, the typical difference is 12% of the expected rate for filters with 100 items, and
-//!   0.4% for filters with 100,000 items. The guarantee for one filter accounts for this
-//!   difference, so it needs more bits than a guarantee of the mean. For a rate of 1%, it needs
-//!   2.6% more bits with 1,000 items, and 0.26% more with 100,000 items.
+//!   other key, [`fpr`](BloomFilter::fpr) is the probability that it returns true.
+//! * The *expected* rate is the mean over all seeds. The rate of a single filter differs from the
+//!   expected rate. For a rate of 1%, the typical difference is 12% of the expected rate for
+//!   filters with 100 items, and 0.4% for filters with 100,000 items. The guarantee for a single
+//!   filter accounts for this difference, so it needs more bits than a guarantee of the mean. For a
+//!   rate of 1%, it needs 2.6% more bits with 1,000 items, and 0.26% more bits with 100,000 items.
 //! * A plan for the mean alone ([`Target::mean`]) needs fewer bits. But about half of the filters
 //!   with such a plan have a rate slightly above the requested rate. Some schemes derive all
 //!   positions from two hashes. For these schemes, only the mean can be guaranteed.
 //!
 //! # What is assumed
 //! *Proven* means proven under two assumptions. First, the hash function is a random function.
-//! Second, the keys were chosen independently of the seed. A key that was not inserted has the same
-//! 128-bit hash as one of n items with a probability of at most n/2^128. Every proven bound
-//! includes this probability. With a random hash function, the bits of a key are chosen exactly
-//! uniformly, whatever the number of bits. XXH3 and SipHash are assumed to behave like random
-//! functions. This is tested, not proven. If an attacker may choose the keys, use
-//! [`PortableHasher::sip13`] and keep the seed secret.
+//! Second, the keys were chosen independently of the seed. A key that was not inserted can have the
+//! same 128-bit hash as an inserted key. With n inserted keys, the probability of this is at most
+//! n/2^128. Every proven bound includes this probability. With a random hash function, the bits of
+//! a key are chosen exactly uniformly, whatever the number of bits. XXH3 and SipHash are assumed to
+//! behave like random functions. This is tested, not proven. If an attacker may choose the keys,
+//! use [`PortableHasher::sip13`] and keep the seed secret.
 //!
 //! # When not to use it
-//! * When a wrong "yes" does lasting harm: look up the key in the real set after every "yes", or
-//!   use only the real set.
-//! * When keys must be removed, listed or counted exactly: a bit does not show which key set it.
-//! * When the keys fit into memory anyway: a `HashSet` is simpler and never wrong.
+//! * Do not use a filter alone if a wrong "yes" does lasting harm. Look up the key in the real set
+//!   after every "yes", or use only the real set.
+//! * Do not use a filter if keys must be removed, listed or counted exactly. A bit does not show
+//!   which key set it.
+//! * Do not use a filter if the keys fit into memory anyway. A `HashSet` is simpler than a filter,
+//!   and never wrong.
 //!
 //! # Where things are
 //! | | |

@@ -88,14 +88,15 @@ mod sealed {
     impl<W> Sealed for super::CheckedMember<'_, W> {}
 }
 
-/// Bits in the filter's own memory. On 64-bit machines, a filter takes 224 bytes in addition to its
-/// bits. For many small filters, [`Shared`] takes less memory.
+/// The filter has its own memory for its bits and its parameters. On 64-bit machines, a filter
+/// takes 224 bytes in addition to its bits. For many small filters, [`Shared`] takes less memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owned {}
 
-/// Bits in the filter's own memory, for many small filters. A filter and its clones share one copy
-/// of the hasher, the scheme, the capacity and the rate. Each filter takes 64 bytes in addition to
-/// its bits. Inserting or looking up a single key takes one more memory access than with [`Owned`].
+/// The filter has its own memory for its bits, and shares its parameters with its clones. Use this
+/// type for many small filters. A filter and its clones share one copy of the hasher, the scheme,
+/// the capacity and the rate. Each filter takes 64 bytes in addition to its bits. Inserting or
+/// looking up a single key takes one more memory access than with [`Owned`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shared {}
 

@@ -56,9 +56,10 @@ impl Counts {
 /// The methods of filters that report their `counts`.
 macro_rules! count_methods {
     () => {
-        /// The number of insertions. Every call counts, even if the filter already contains the
-        /// key. This number is at least the number of distinct keys. After a merge, it is the sum
-        /// of the numbers of both filters. `u64::MAX` means that the number is not known.
+        /// The number of insertions. An insertion counts even if the filter already contains the
+        /// key, so this number is at least the number of distinct keys. After a merge, this number
+        /// is the sum of the insertions into both filters. `u64::MAX` means that the number is not
+        /// known.
         pub fn offered(&self) -> u64 {
             self.counts.offered
         }
@@ -67,8 +68,9 @@ macro_rules! count_methods {
         /// keys, and nearly equal to it while the rate is small.
         ///
         /// If [`is_merged`](Self::is_merged) is true, this number is only a lower bound on the
-        /// number of distinct keys, which may be much higher. A union starts with the larger number
-        /// of the two filters, and an intersection starts with 0.
+        /// number of distinct keys, which may be much higher. After a union, this number is the
+        /// larger of the numbers of the two filters. After an intersection, this number is 0. Later
+        /// insertions that set a bit increase this number.
         pub fn changed(&self) -> u64 {
             self.counts.changed
         }
@@ -76,7 +78,7 @@ macro_rules! count_methods {
         /// Returns true if the filter is the result of a union or an intersection, was converted
         /// from a filter shared by threads, or was recovered after a crash. For such a filter,
         /// [`changed`](Self::changed) is not the number of insertions that set a bit. Therefore,
-        /// the number of set bits cannot be compared with an expected number.
+        /// the number of set bits cannot be checked against the number of insertions.
         pub fn is_merged(&self) -> bool {
             self.counts.is_merged()
         }
@@ -91,9 +93,9 @@ macro_rules! count_methods {
         }
 
         /// An upper bound on the number of distinct keys in the filter. For a filter that is no
-        /// intersection, the bound is [`offered`](Self::offered), the number of insertions. An
-        /// intersection starts with the smaller of the two filters' bounds, and each later
-        /// insertion adds 1.
+        /// intersection, the bound is [`offered`](Self::offered), the number of insertions. For an
+        /// intersection of two filters, the bound is the smaller bound of the two filters, plus the
+        /// number of later insertions.
         pub fn most_items(&self) -> u64 {
             self.counts.most_items()
         }

@@ -13,7 +13,8 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
     ///
     /// If the result is true, the key is certainly new. If the result is false, all bits of the key
     /// were already set. Then the key is a repeat or a false positive. In all cases, the filter
-    /// contains the key from now on. Time: one hash and k probes.
+    /// contains the key from now on. The method hashes the key once and takes k probes, where k is
+    /// [`probes`](Self::probes).
     #[inline(always)]
     pub fn insert<Q: Key + ?Sized>(&mut self, key: &Q) -> bool {
         self.insert_hash(self.hash(key))
@@ -32,10 +33,11 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
 
 impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
     /// Returns true if the filter contains a key. For keys that were inserted, the answer is always
-    /// true. For other keys, the answer is true with a probability of [`fpr`](Self::fpr).
+    /// true. For other keys, [`fpr`](Self::fpr) is the probability that the answer is true.
     ///
-    /// Time: one hash and at most k probes. For a key that is not in the filter, the lookup often
-    /// ends before all k bits have been read.
+    /// The method hashes the key once and reads at most k bits, where k is
+    /// [`probes`](Self::probes). For a key that is not in the filter, the method often ends before
+    /// it has read all k bits.
     #[inline(always)]
     pub fn contains<Q: Key + ?Sized>(&self, key: &Q) -> bool {
         self.contains_hash(self.hash(key))
@@ -55,10 +57,10 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
         self.storage.contains(&self.head.scheme, hash)
     }
 
-    /// Prefetches the bits of a key that will be inserted or looked up soon. It is best to prefetch
-    /// about ten keys ahead. In a filter larger than the cache, the memory accesses of these keys
-    /// then overlap. A prefetch does not change the filter. [`insert_all`](Self::insert_all) and
-    /// [`contains_all`](Self::contains_all) already prefetch.
+    /// Prefetches the bits of a key that will be inserted or looked up soon. It is best to call
+    /// this method about ten keys before the key is used. In a filter larger than the cache, the
+    /// memory accesses of these ten keys then overlap. A prefetch does not change the filter.
+    /// [`insert_all`](Self::insert_all) and [`contains_all`](Self::contains_all) already prefetch.
     #[inline]
     pub fn prefetch(&self, hash: KeyHash) {
         let words = &<S::Storage<K> as Storage<S, K>>::words(&self.storage)[..];

@@ -6,7 +6,8 @@ use crate::hash::KeyHasher;
 use crate::scheme::Scheme;
 
 impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
-    /// The label, if the filter has one: [`set_label`](FilterOf::set_label).
+    /// The text that [`set_label`](FilterOf::set_label) attached to the filter. Returns `None` if
+    /// the filter has no label.
     pub fn label(&self) -> Option<&str> {
         self.head().label.text()
     }

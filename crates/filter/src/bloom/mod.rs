@@ -13,7 +13,7 @@ macro_rules! head_methods {
             self.head.scheme.probes()
         }
 
-        /// The scheme, which turns the hash of a key into k bit positions.
+        /// The scheme, which turns the hash of a key into the positions of the key's bits.
         pub fn scheme(&self) -> &S {
             &self.head.scheme
         }
@@ -23,8 +23,9 @@ macro_rules! head_methods {
             &self.head.hasher
         }
 
-        /// The seed of the hasher. If the hasher does not reveal its seed, this is a fingerprint of
-        /// the hasher. Different hashers almost certainly have different fingerprints.
+        /// The seed of the hasher. If the hasher does not reveal its seed, the result is a
+        /// fingerprint of the hasher. Different hashers almost certainly have different
+        /// fingerprints.
         pub fn seed(&self) -> Seed {
             self.head.hasher.seed()
         }
@@ -222,8 +223,8 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
     head_methods!();
     count_methods!();
 
-    /// The probability law of the filter. For any number of items, the law gives the rate and the
-    /// distribution of the number of set bits.
+    /// The mathematical model of the filter: its probability law. For any number of items, the law
+    /// gives the expected rate, or bounds on it, and the distribution of the number of set bits.
     pub fn law(&self) -> Box<dyn Law> {
         self.head.scheme.law()
     }
@@ -246,7 +247,8 @@ impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
     }
 
     /// The share of bits that are set, from 0 to 1. A standard filter with the smallest possible
-    /// size is about half full at its capacity. This method takes as long as [`ones`](Self::ones).
+    /// size is about half full at its capacity. This method takes constant time. For a blocked
+    /// filter, the time is linear in the number of bits.
     pub fn fill(&self) -> f64 {
         self.ones() as f64 / self.bits() as f64
     }
@@ -268,7 +270,7 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
 
 impl<S: Scheme, H: KeyHasher + Clone, K: Backing> FilterOf<S, H, K> {
     /// An empty filter with the size, plan, seed and label of this filter. The new filter has its
-    /// own memory. The two filters can be merged, even if this filter is a view.
+    /// own memory, even if this filter is a view of existing bytes. The two filters can be merged.
     ///
     /// # Errors
     /// Returns an error if the memory cannot be allocated.

@@ -18,19 +18,21 @@ impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
     /// [`contains`](Self::contains) returns true for a key that was not inserted. The key must be
     /// chosen without knowing the seed.
     ///
-    /// The rate depends only on the set bits:
+    /// The rate is computed from `bits`, the number of bits, `ones`, the number of set bits, and
+    /// `probes`, the number of probes per key:
     /// * For the standard scheme, the rate is exactly `(ones / bits)^probes`.
-    /// * For a blocked filter, the rate is the mean of `(ones / 512)^probes` over all blocks, where
-    ///   `ones` is the number of set bits in a block.
-    /// * For schemes that derive all positions from two hashes, only an upper bound is known: the
-    ///   rate is at most `ones / bits`. In this case, `value` is this bound, and `method` is
-    ///   [`Method::Bound`](truebloom_math::Method::Bound).
+    /// * For a blocked filter, the rate is the mean of `(ones / 512)^probes` over all blocks. Here,
+    ///   `ones` is the number of set bits in one block.
+    /// * For schemes that derive all positions of a key from two hashes, only an upper bound is
+    ///   known: the rate is at most `ones / bits`. In the result, the field `value` is this bound,
+    ///   and the field `method` is [`Method::Bound`](truebloom_math::Method::Bound).
     ///
-    /// The field `upper` also includes the probability that the key has the same hash as an
-    /// inserted key. This probability is at most `offered / 2^128` for 128-bit hashes. In a nearly
-    /// empty filter, this probability is not negligible compared with the rate. In this case,
-    /// `value` includes the probability, too, and `method` is
-    /// [`Method::Bound`](truebloom_math::Method::Bound).
+    /// The field `upper` of the result is an upper bound on the rate. This bound includes the
+    /// probability that the key has the same hash as an inserted key. For 128-bit hashes, this
+    /// probability is at most n / 2^128, where n is the number of insertions
+    /// ([`offered`](Self::offered)). In a nearly empty filter, this probability is not negligible
+    /// compared with the rate. Then the field `value` includes this probability, too, and the field
+    /// `method` is [`Method::Bound`](truebloom_math::Method::Bound).
     ///
     /// This method takes a few microseconds. For blocked and partitioned filters, the time is
     /// linear in the number of bits.
@@ -48,18 +50,20 @@ impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
         above_hash_floor::<H>(rate, self.offered())
     }
 
-    /// Returns true if the set bits determine the rate. If so, [`fpr`](Self::fpr) returns the rate
-    /// itself and not only an upper bound, and a measured rate can be tested against it.
+    /// Returns true if the false-positive rate can be computed from the set bits. Then
+    /// [`fpr`](Self::fpr) returns the rate itself, and a measured rate can be compared with the
+    /// result. Otherwise, [`fpr`](Self::fpr) returns only an upper bound on the rate.
     pub fn fill_tells_rate(&self) -> bool {
         matches!(self.storage.fpr(self.scheme()), Ok(Some(_)))
     }
 
-    /// The number of distinct items that would give the present number of set bits on average. The
-    /// formula depends on the scheme:
+    /// An estimate of the number of distinct items in the filter. It is the number of items that
+    /// would set as many bits on average as are set now. In the formulas, `bits` is the number of
+    /// bits, `ones` is the number of set bits, and `probes` is the number of probes per key:
     /// * For the standard scheme, the estimate is `ln(1 - ones/bits) / (probes ln(1 - 1/bits))`.
-    /// * For the classic and the partitioned scheme, in which every key sets k different bits, the
-    ///   estimate is `ln(1 - ones/bits) / ln(1 - probes/bits)`.
-    /// * For blocked filters and two-hash schemes, no such formula holds, and the method returns
+    /// * For the classic and the partitioned scheme, in which every key sets `probes` different
+    ///   bits, the estimate is `ln(1 - ones/bits) / ln(1 - probes/bits)`.
+    /// * For blocked filters and two-hash schemes, there is no such formula. The method returns
     ///   `None`.
     ///
     /// Returns `None` for a full filter, because any large number of items could have filled it.
@@ -73,9 +77,9 @@ impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
 }
 
 impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
-    /// The expected rate once the filter holds as many items as its capacity. This rate is the mean
-    /// over all seeds, and is proven to be at most the requested rate. Returns `None` if the filter
-    /// has no capacity.
+    /// The expected rate of the filter when it holds as many items as its capacity. The expected
+    /// rate is the mean over all seeds, and is proven to be at most the requested rate. Returns
+    /// `None` if the filter has no capacity.
     ///
     /// This method takes a few microseconds for ordinary numbers of bits and probes.
     ///
@@ -86,8 +90,8 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
         self.capacity().map(|items| self.expected_fpr_at(items)).transpose()
     }
 
-    /// The expected rate of a filter of this size that holds `items` distinct items. The fields
-    /// `lower` and `upper` are proven bounds on this rate. See
+    /// The expected rate of the filter when it holds a given number of distinct items, `items`. In
+    /// the result, the fields `lower` and `upper` are proven bounds on the expected rate. See
     /// [`expected_fpr`](Self::expected_fpr).
     ///
     /// # Errors

@@ -7,8 +7,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::{fmt, io};
 
-/// The bytes of a file, mapped into memory. The system reads each part of the file when it is first
-/// accessed. All processes that map the file share this memory. A clone refers to the same map.
+/// The bytes of a file, mapped into memory. The system reads each part of the file when a program
+/// first accesses this part. Processes that map the same file share the memory. A clone of this
+/// value refers to the same map.
 ///
 /// ```
 /// use truebloom::file::Mapped;
@@ -31,9 +32,9 @@ impl Mapped {
     /// the file changes.
     ///
     /// # Safety
-    /// While the map or one of its clones exists, no process may write to the file or truncate it.
-    /// This includes the calling process. The reason is that Rust assumes that bytes behind a
-    /// shared reference do not change. No lock enforces this requirement.
+    /// While the map or one of its clones exists, no process may write to the file or truncate it,
+    /// not even the calling process. The reason is that Rust assumes that bytes behind a shared
+    /// reference do not change. No lock enforces this requirement.
     ///
     /// If a process writes to the file anyway, the map may or may not show the new bytes, so
     /// answers may be wrong. If a process truncates the file, accessing the removed bytes ends this

@@ -15,15 +15,16 @@ const PREFIX: &str = ".truebloom-";
 const SUFFIX: &str = ".tmp";
 const RANDOM: usize = 12;
 
-/// What must be at the path when a [`Replacement`] replaces the file there.
+/// Which file a [`Replacement`] may replace. If the path leads to another file, the [`Replacement`]
+/// returns an error.
 #[derive(Clone, Copy, Debug)]
 pub enum Expected<'a> {
-    /// Any file, or none.
+    /// Any file. There may also be no file at the path.
     Anything,
-    /// No file at all.
+    /// No file. Nothing may exist at the path.
     Nothing,
-    /// The same file as this open [`File`]. Use this variant if the new contents are computed from
-    /// the old ones.
+    /// Only this open [`File`]. Use this variant if the new contents are computed from the old
+    /// contents.
     Only(&'a File),
 }
 
@@ -31,24 +32,24 @@ pub enum Expected<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unkept {
-    /// The owner, as a number.
+    /// The new file has another owner. The owners are given as numbers.
     Owner {
         /// The owner of the old file.
         was: u32,
         /// The owner of the new file.
         is: u32,
     },
-    /// The group, as a number. The new group gets a permission of the old group only if the users
-    /// outside of the group have this permission, too.
+    /// The new file has another group. The groups are given as numbers. The new group does not keep
+    /// all permissions of the old group: it keeps only those that all other users have, too.
     Group {
         /// The group of the old file.
         was: u32,
         /// The group of the new file.
         is: u32,
     },
-    /// Hard links to the old file. They still lead to the old contents.
+    /// The old file has other names (hard links). These names still lead to the old contents.
     Links {
-        /// The number of hard links, apart from the name that was replaced.
+        /// The number of the other names.
         others: u64,
     },
 }
@@ -66,8 +67,8 @@ impl fmt::Display for Unkept {
     }
 }
 
-/// A new file under a temporary name. [`commit`](Self::commit) gives the file its final name. If
-/// the `Replacement` is dropped, the file is removed.
+/// A new file with a temporary name. [`commit`](Self::commit) gives the new file its final name. If
+/// the `Replacement` is dropped without a commit, the new file is removed.
 #[derive(Debug)]
 pub struct Replacement {
     /// The path as it was given.
@@ -90,12 +91,12 @@ enum Identity {
 
 impl Replacement {
     /// Creates an empty temporary file in the folder of `path`. If there is a file at `path`, the
-    /// new file gets its owner, group and permissions as far as the system allows. Otherwise, the
-    /// new file gets the usual owner, group and permissions.
+    /// temporary file gets the owner, the group and the permissions of that file, as far as the
+    /// system allows. Otherwise, the temporary file gets the usual owner, group and permissions.
     ///
     /// # Errors
-    /// Returns an error if the file at `path` does not match `expected`, is read-only, or is not a
-    /// regular file. Also returns an error if the folder cannot be written.
+    /// Returns an error if `expected` does not allow replacing the file at `path`. Also returns an
+    /// error if this file is read-only or not a regular file, or if the folder cannot be written.
     pub fn begin(path: impl AsRef<Path>, expected: Expected<'_>) -> Result<Replacement, FileError> {
         let name = path.as_ref();
         let failed = |cause| write_error(name, cause);
@@ -121,7 +122,8 @@ impl Replacement {
         replacement.check_expected().map(|()| replacement)
     }
 
-    /// The new file, for writing. The file is locked against other processes.
+    /// The new file, into which the caller writes the contents. The file is locked against other
+    /// processes.
     #[must_use]
     pub fn file(&self) -> &File {
         self.file.as_file()
@@ -131,13 +133,13 @@ impl Replacement {
     /// properties of the old file that the new file does not have.
     ///
     /// # Errors
-    /// Returns an error if the new file cannot be written or renamed, or if the file at the final
-    /// path no longer matches `expected`. In these cases, the old file is unchanged.
+    /// Returns an error if the new file cannot be written or renamed, or if `expected` does not
+    /// allow replacing the file that is now at the path. In these cases, the old file is unchanged.
     ///
     /// There are two rare errors after the rename. First, the system may be unable to confirm that
     /// the new name is on the disk. The new file then has its final name, but can be lost in a
-    /// power cut. Second, another program may replace the file during this call. That program's
-    /// file can then be left under a temporary name, which the cause of the error contains.
+    /// power cut. Second, another program may replace the file during this call. The other
+    /// program's file can then keep a temporary name. The cause of the error contains this name.
     pub fn commit(self) -> Result<Vec<Unkept>, FileError> {
         let (file, unkept) = self.commit_locked()?;
         // Closing the file would not always unlock it. If another thread is starting a child
@@ -215,11 +217,11 @@ fn take_name_of(old: &Metadata, new: NamedTempFile, path: &Path) -> io::Result<O
     Ok(None)
 }
 
-/// Checks whether a file could now be written at `path`. Call this function before a long run.
+/// Checks whether a program can write a file at `path` now. Call this function before a long run.
 ///
-/// The check also removes temporary files that this crate created in the folder, if their processes
-/// were killed and belonged to the same user. It recognizes these files by their names, and never
-/// removes a locked file.
+/// The check also removes temporary files of this crate that killed processes left in the folder.
+/// The check recognizes these files by their names. It removes only files of the same user, and
+/// never a locked file.
 ///
 /// # Errors
 /// Returns the same errors as [`Replacement::begin`].
@@ -229,8 +231,9 @@ pub fn check_target(path: impl AsRef<Path>) -> Result<(), FileError> {
     Ok(())
 }
 
-/// Opens a file for reading, and never waits. In contrast, [`File::open`] waits if the file is a
-/// named pipe without a writer. A folder can be opened with this function, but not read.
+/// Opens a file for reading, without waiting for another program. In contrast, [`File::open`] waits
+/// for a writer if the file is a named pipe. This function can also open a folder, but reading a
+/// folder fails.
 ///
 /// # Errors
 /// Returns an error if the file cannot be opened, or is a pipe, a socket or a device.

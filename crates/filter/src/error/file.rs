@@ -5,8 +5,23 @@ use core::fmt;
 use std::io;
 use std::path::PathBuf;
 
-/// The error for a file that cannot be opened or saved. The message does not include the cause. To
-/// get the cause, call [`source`](std::error::Error::source).
+/// The error for a file that cannot be opened or saved. The message of this error does not include
+/// the underlying error, for example of the operating system. To print both, follow
+/// [`source`](std::error::Error::source):
+///
+/// ```
+/// use std::error::Error;
+/// use truebloom::BloomFilter;
+///
+/// if let Err(error) = BloomFilter::open("missing.tbl") {
+///     eprint!("{error}");
+///     let mut cause = error.source();
+///     while let Some(reason) = cause {
+///         eprint!(": {reason}");
+///         cause = reason.source();
+///     }
+/// }
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum FileError {
@@ -30,8 +45,9 @@ pub enum FileError {
         path: PathBuf,
     },
     /// The file cannot be written. If the program was replacing the file, the old file is
-    /// unchanged, apart from the rare errors of [`commit`](crate::file::Replacement::commit). If
-    /// the program was updating the file in place, any part of the update may be on the disk.
+    /// unchanged, except in two rare cases, which [`commit`](crate::file::Replacement::commit)
+    /// describes. If the program was updating the file in place, the disk may hold all, some or
+    /// none of the changes.
     Write {
         /// The file.
         path: PathBuf,
@@ -53,8 +69,9 @@ pub enum FileError {
         /// The file.
         path: PathBuf,
     },
-    /// The open file was removed, or another file took its name. Data written to the open file is
-    /// lost. The other file is unchanged.
+    /// The path no longer leads to the file that this program opened. The opened file was moved or
+    /// removed, or another file has its name. A program that opens the path does not find the
+    /// changes of this program. If another file has the name, that file is unchanged.
     Replaced {
         /// The file.
         path: PathBuf,

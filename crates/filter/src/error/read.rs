@@ -5,7 +5,8 @@ use core::fmt;
 use std::io;
 
 /// The error for a filter that cannot be read from a stream. The message of [`Io`](Self::Io) does
-/// not include the cause. To get the cause, call [`source`](std::error::Error::source).
+/// not include the underlying error of the stream. To get the underlying error, call
+/// [`source`](std::error::Error::source).
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ReadError {

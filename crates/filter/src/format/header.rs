@@ -122,9 +122,9 @@ impl FileHeader {
 }
 
 impl FormatError {
-    /// The place of the invalid field in the header, as a range of bytes. `None` if the error is
-    /// not about one field. `header` is the beginning of the file, because the places of some
-    /// fields depend on the kind of file.
+    /// The range of bytes that the invalid field takes in the header. Returns `None` if the error
+    /// is not about one field. The argument `header` must be the beginning of the file, because the
+    /// places of some fields depend on the kind of file.
     #[must_use]
     pub fn header_bytes(&self, header: &[u8]) -> Option<Range<u64>> {
         let range = match *self {

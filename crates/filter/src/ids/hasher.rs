@@ -2,13 +2,14 @@
 
 use core::fmt;
 
-/// The hash functions that have a number in the file format.
+/// The hash functions of filters that can be saved. A file stores the hash function as the number
+/// of the variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 #[repr(u16)]
 pub enum HasherId {
-    /// XXH3-128, the default. It takes a few nanoseconds per key. Use it for keys that are chosen
-    /// without knowing the seed.
+    /// XXH3-128, the default. XXH3 takes a few nanoseconds per key. Use XXH3 for keys that are
+    /// chosen without knowing the seed.
     Xxh3 = 3,
     /// SipHash-1-3-128, for untrusted keys. SipHash is several times slower than XXH3. But an
     /// attacker who knows neither the seed nor the file cannot compute keys that are false

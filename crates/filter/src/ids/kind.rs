@@ -5,7 +5,8 @@ use truebloom_math::Layout;
 
 macro_rules! file_kind {
     ($($(#[$doc:meta])* $kind:ident = $number:literal, $what:literal, $opened_by:literal, $layout:ident;)*) => {
-        /// The kind of a file. The numbers are those of docs/FORMAT.md.
+        /// The kind of a file. A file stores its kind as the number of the variant
+        /// (docs/FORMAT.md).
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         #[repr(u16)]
@@ -17,8 +18,9 @@ macro_rules! file_kind {
             /// All kinds.
             pub const ALL: [FileKind; [$($number),*].len()] = [$(FileKind::$kind),*];
 
-            /// How to open a file of this kind: the method of this crate, and the subcommand of
-            /// `truebloom`, if there is one.
+            /// A text that says how to open a file of this kind. The text names a method of this
+            /// crate. If the command `truebloom` can open the file, the text also names a
+            /// subcommand.
             #[must_use]
             pub fn opened_by(self) -> &'static str {
                 match self { $(FileKind::$kind => $opened_by,)* }
@@ -44,9 +46,11 @@ file_kind! {
     Bloom = 1, "a Bloom filter", "`BloomFilter::open`, or `truebloom check`", Spread;
     /// A blocked Bloom filter.
     Blocked = 2, "a blocked Bloom filter", "`BlockedBloomFilter::open` (`InPlace::<InLines>::open` to change it in its place), or `truebloom check`", Lines;
-    /// A recycling filter (a filter that forgets) with one phase: it remembers the present cycle.
+    /// A recycling filter (a filter that forgets old items) with one phase. The filter remembers
+    /// the items that were offered after its last recycle.
     RecyclingOnePhase = 3, "a recycling filter of one phase", "`<RecyclingFilter>::open`, or `truebloom dedup --state`", Spread;
-    /// A recycling filter with two phases: it remembers the present cycle and the previous cycle.
+    /// A recycling filter (a filter that forgets old items) with two phases. The filter remembers
+    /// the items that were offered after its second most recent recycle.
     RecyclingTwoPhase = 4, "a recycling filter of two phases", "`<RecyclingFilter>::open`, or `truebloom dedup --state`", Spread;
     /// A Bloom filter that grows.
     Scalable = 5, "a Bloom filter that grows", "`ScalableFilter::open`, or `truebloom check`", Spread;

@@ -7,14 +7,16 @@ use crate::hash::{KeyHash, KeyHasher, hash_key};
 use crate::key::Key;
 use core::time::Duration;
 
-/// The result of offering an item: whether a phase of the filter already contained it.
+/// The result of offering an item to a recycling filter: whether the filter already contained the
+/// item, and in which phase.
 ///
-/// Items are inserted into the *active* phase. In a filter with two phases, the *frozen* phase
-/// holds the items of the previous cycle.
+/// A recycling filter consists of one or two Bloom filters, called *phases*. New items are inserted
+/// into the *active* phase. The second phase, if there is one, is the *frozen* phase. The frozen
+/// phase holds the items from before the most recent recycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Seen {
-    /// No phase contained the item, so the filter certainly did not remember it.
+    /// The filter certainly did not remember the item, because no phase contained it.
     New,
     /// Only the frozen phase contained the item, so the item is a repeat or a false positive. The
     /// item was then inserted into the active phase.
@@ -97,9 +99,9 @@ impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
 }
 
 impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
-    /// Prefetches the bits of a key that will be offered soon. It is best to prefetch about ten
-    /// keys ahead. In a filter larger than the caches, the memory accesses then overlap.
-    /// Prefetching does not change the filter.
+    /// Prefetches the bits of a key that will be offered soon. It is best to call this method about
+    /// ten keys before the key is offered. In a filter larger than the cache, the memory accesses
+    /// of these ten keys then overlap. Prefetching does not change the filter.
     #[inline]
     pub fn prefetch(&self, hash: KeyHash) {
         self.memory.prefetch(hash);

@@ -18,20 +18,22 @@ use alloc::string::ToString;
 use truebloom_math::recycling::{BlockedDesign, Weights};
 use truebloom_math::{Law, MAX_BLOCKED_PROBES};
 
-/// The blocked layout: all probes of a key are in one cache line, which is a block of 512 bits, as
-/// in a [`BlockedBloomFilter`](crate::BlockedBloomFilter). Offering or looking up a key takes a
-/// single memory access. At the same rate, the filter needs a few more bits than a filter with the
-/// standard scheme.
+/// The layout of a recycling filter in which all bits of a key are in one cache line. A cache line
+/// is a block of 512 bits, as in a [`BlockedBloomFilter`](crate::BlockedBloomFilter). Offering or
+/// looking up a key takes a single memory access. At the same rate, the filter needs a few more
+/// bits than a filter with the standard scheme.
 ///
-/// The number of set bits does not determine the rate of such a filter, because some lines get more
-/// items than others. A line with `ones` set bits has the rate `(ones / 512)^probes`, and the
-/// filter's rate is the mean over its lines. The filter updates this rate after every new item, in
-/// integer arithmetic that rounds up ([`Weights`]). The filter recycles as soon as the rate exceeds
-/// [`sigma`](Policy::sigma), which can be from 1e-15 to 0.999.
+/// The number of set bits does not determine the rate of such a filter, because some cache lines
+/// get more items than others. The rate of one cache line is `(ones / 512)^probes`, where `ones` is
+/// the number of set bits in this line and `probes` is the number of probes per key. The rate of
+/// the filter is the mean over its cache lines. The filter updates its rate after every new item.
+/// For this, it uses integer arithmetic that rounds up ([`Weights`]). The filter recycles as soon
+/// as its rate exceeds the recycle threshold ([`Policy::sigma`]). This threshold can be from 1e-15
+/// to 0.999.
 ///
-/// A blocked recycling filter has one phase and at most 32 probes per key. Its policy cannot be
-/// [`retaining`](Policy::retaining). [`BlockedDesign`] computes the rates of blocked recycling
-/// filters.
+/// A blocked recycling filter has one phase and at most 32 probes per key. In its policy, the field
+/// [`retaining`](Policy::retaining) must be false. [`BlockedDesign`] computes the rates of blocked
+/// recycling filters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Blocked {}
 

@@ -24,7 +24,7 @@ type Whole<'a, K> = FilterOf<Standard, PortableHasher, Packed<'a, <K as Backing>
 
 impl<K: Backing> ScalableFilter<K> {
     /// Returns true if the filter contains a key. For keys that were inserted, the answer is always
-    /// true. For other keys, the answer is true with a probability of [`fpr`](Self::fpr).
+    /// true. For other keys, [`fpr`](Self::fpr) is the probability that the answer is true.
     #[inline]
     pub fn contains<Q: Key + ?Sized>(&self, key: &Q) -> bool {
         self.contains_hash(self.hash(key))

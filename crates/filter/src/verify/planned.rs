@@ -19,19 +19,22 @@ impl<S: Scheme, H: KeyHasher + Sync, K: Counted> FilterOf<S, H, K> {
 
 impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
     /// Returns true if the filter certainly holds more distinct items than it was planned for. The
-    /// rate of the plan then no longer applies. Returns false if the filter has no capacity.
+    /// rate that was planned then no longer applies. Returns false if the filter was made without a
+    /// plan.
     ///
-    /// The result is false while the number of insertions, [`offered`](Self::offered), is at most
-    /// the capacity. If `offered` is larger than the capacity, the result depends on how the filter
-    /// was made:
-    /// * If the filter was not merged, the result is true in two cases. Either more than `capacity`
-    ///   insertions set a bit, or more bits are set than `capacity` items can set. A result of true
-    ///   is then always correct.
+    /// The number of distinct items for which the filter was planned is its
+    /// [`capacity`](Self::capacity). The result is false while the number of insertions
+    /// ([`offered`](Self::offered)) is at most the capacity. After more insertions, the result
+    /// depends on how the filter was made:
+    /// * If the filter was not merged, the method returns true if the number of insertions that set
+    ///   a bit is above the capacity. It also returns true if more bits are set than this number of
+    ///   items can set. A result of true is then always correct.
     /// * If the filter was [merged](Self::is_merged) but is no intersection, the method also tests
-    ///   the number of set bits. A result of true is then wrong with probability at most
-    ///   [`ALPHA`](super::ALPHA).
-    /// * If the filter is an [intersection](Self::is_intersection), the result is true only if more
-    ///   than `capacity` later insertions set a bit.
+    ///   the number of set bits. A result of true is then wrong with a probability of at most one
+    ///   in a million ([`ALPHA`](super::ALPHA)).
+    /// * If the filter is an [intersection](Self::is_intersection), the method counts only
+    ///   insertions after the intersection. It returns true if the number of these insertions that
+    ///   set a bit is above the capacity.
     pub fn is_over_capacity(&self) -> bool {
         let Some(capacity) = self.capacity() else { return false };
         if self.most_items() <= capacity || self.is_intersection() {

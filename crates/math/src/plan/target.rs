@@ -12,15 +12,17 @@ use alloc::format;
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Promise {
-    /// The expected rate is at most the requested rate. With at least the given probability over
-    /// the random seed, the rate of the individual filter is also at most the requested rate. Both
-    /// statements are proven.
+    /// The expected rate, which is the mean over all seeds, is at most the requested rate. In
+    /// addition, a filter with a random seed meets the requested rate with a probability of at
+    /// least `confidence`. Both statements are proven.
     OneFilter {
-        /// The probability, strictly between 0 and 1.
+        /// The least probability with which a filter with a random seed meets the requested rate.
+        /// The value is strictly between 0 and 1.
         confidence: f64,
     },
-    /// The expected rate is proven to be at most the requested rate. However, about half of all
-    /// filters with such a plan have a rate slightly above the requested rate.
+    /// The expected rate, which is the mean over all seeds, is proven to be at most the requested
+    /// rate. However, about half of all filters with such a plan have a rate slightly above the
+    /// requested rate.
     Mean,
 }
 

@@ -1,54 +1,58 @@
 //! How a recycling filter places its items, and what happens at a recycle.
 
-/// The number of filters that are used together.
+/// The number of phases of a recycling filter. A phase is one Bloom filter of fixed size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Phases {
-    /// One filter. When its number of set bits exceeds the recycle threshold, it is emptied, and
-    /// all items are forgotten at once.
+    /// One phase. At a recycle, the filter is emptied, and all items are forgotten at once. The
+    /// filter recycles when the number of set bits exceeds the recycle threshold.
     #[default]
     One,
-    /// Two filters. The active filter stores every item that it does not contain. The frozen filter
-    /// is the active filter of the previous phase. Both are queried. An item is forgotten at the
-    /// second recycle after it was stored.
+    /// Two phases: an active filter and a frozen filter. Both are queried. Items are stored in the
+    /// active filter, unless the active filter contains them already. At a recycle, the frozen
+    /// filter is discarded, the active filter becomes the frozen filter, and a new active filter
+    /// starts empty. So an item is forgotten at the second recycle after it was stored.
     Two(Trigger),
 }
 
-/// Whether the item that ends a phase (the trigger) stays in the full filter, which then becomes
-/// the frozen filter.
+/// A setting of recycling filters with two phases. When the active filter is full, it becomes the
+/// frozen filter. The item that causes this is the *trigger*. The setting says whether the trigger
+/// stays in the frozen filter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Trigger {
-    /// The trigger stays in the filter. So the frozen filter may have more than sigma set bits.
+    /// The trigger stays in the frozen filter. So the frozen filter may have more set bits than the
+    /// recycle threshold.
     #[default]
     Included,
-    /// The bits that the trigger has set are cleared. So the frozen filter has at most sigma set
-    /// bits, as in equation (24) of Dozier, Salamatian and Rubenstein. The rate is lower, but the
-    /// trigger is forgotten immediately.
+    /// The bits that the trigger has set are cleared. So the number of set bits in the frozen
+    /// filter is at most the recycle threshold, as in equation (24) of Dozier, Salamatian and
+    /// Rubenstein. The rate is lower, but the trigger is forgotten immediately.
     Excluded,
 }
 
-/// The seeds of the phases.
+/// Whether all phases of a recycling filter use the same seed. Here, a phase lasts from one recycle
+/// to the next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Seeds {
-    /// Every phase has a new seed. So what an observer learns in one phase does not help to predict
-    /// the false positives of the next phase. An item that is a false positive in one phase is no
-    /// more likely than other items to be a false positive in a later phase. Bounds hold for every
-    /// stream that was chosen without knowledge of the seeds. With two phases, the false positives
-    /// of the two filters are independent. With [`Mode::retaining`], the item that ended a cycle
-    /// gets new positions.
+    /// Every phase has a new seed. So nobody can predict the false positives of a phase from
+    /// observations of earlier phases. An item that is a false positive in one phase is no more
+    /// likely than other items to be a false positive in a later phase. The proven bounds hold for
+    /// every stream of items that was chosen without knowing the seeds. With two phases, the false
+    /// positives of the two filters are independent. With [`Mode::retaining`], the item that causes
+    /// a recycle is inserted again, at new positions.
     #[default]
     Renewed,
     /// All phases have the same seed. So if a stream repeats, its false positives repeat. With two
     /// phases, both filters are queried at the same positions. With [`Mode::retaining`], the item
-    /// that ended a cycle keeps its positions.
+    /// that causes a recycle is inserted again, at the same positions.
     Kept,
 }
 

@@ -96,7 +96,8 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
 
     head_methods!();
 
-    /// The label, if the filter has one: [`FilterOf::set_label`].
+    /// The text that [`FilterOf::set_label`] attached to the filter. Returns `None` if the filter
+    /// has no label.
     pub fn label(&self) -> Option<&str> {
         self.head.label.text()
     }

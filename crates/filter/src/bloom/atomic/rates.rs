@@ -72,8 +72,8 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
         expected_at::<S, H>(self.scheme(), items)
     }
 
-    /// The probability law of the filter, which gives the rate for any number of items:
-    /// [`FilterOf::law`](crate::FilterOf::law).
+    /// The probability law of the filter, which gives the expected rate, or bounds on it, for any
+    /// number of items: [`FilterOf::law`](crate::FilterOf::law).
     pub fn law(&self) -> Box<dyn Law> {
         self.scheme().law()
     }
