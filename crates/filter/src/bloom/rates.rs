@@ -18,14 +18,14 @@ impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
     /// [`contains`](Self::contains) returns true for a key that was not inserted. The key must be
     /// chosen without knowing the seed.
     ///
-    /// The rate is computed from `bits`, the number of bits, `ones`, the number of set bits, and
-    /// `probes`, the number of probes per key:
+    /// The rate depends only on the set bits. In the formulas, `bits` is the number of bits, `ones`
+    /// is the number of set bits, and `probes` is the number of probes per key:
     /// * For the standard scheme, the rate is exactly `(ones / bits)^probes`.
     /// * For a blocked filter, the rate is the mean of `(ones / 512)^probes` over all blocks. Here,
     ///   `ones` is the number of set bits in one block.
-    /// * For schemes that derive all positions of a key from two hashes, only an upper bound is
-    ///   known: the rate is at most `ones / bits`. In the result, the field `value` is this bound,
-    ///   and the field `method` is [`Method::Bound`](truebloom_math::Method::Bound).
+    /// * For schemes that derive all positions of a key from two hashes, there is no such formula,
+    ///   but the rate is at most `ones / bits`. In the result, the field `value` is this upper
+    ///   bound, and the field `method` is [`Method::Bound`](truebloom_math::Method::Bound).
     ///
     /// The field `upper` of the result is an upper bound on the rate. This bound includes the
     /// probability that the key has the same hash as an inserted key. For 128-bit hashes, this
@@ -52,7 +52,7 @@ impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
 
     /// Returns true if the false-positive rate can be computed from the set bits. Then
     /// [`fpr`](Self::fpr) returns the rate itself, and a measured rate can be compared with the
-    /// result. Otherwise, [`fpr`](Self::fpr) returns only an upper bound on the rate.
+    /// result. Otherwise, [`fpr`](Self::fpr) returns only bounds on the rate.
     pub fn fill_tells_rate(&self) -> bool {
         matches!(self.storage.fpr(self.scheme()), Ok(Some(_)))
     }

@@ -12,7 +12,7 @@ use core::time::Duration;
 ///
 /// A recycling filter consists of one or two Bloom filters, called *phases*. New items are inserted
 /// into the *active* phase. The second phase, if there is one, is the *frozen* phase. The frozen
-/// phase holds the items from before the most recent recycle.
+/// phase holds the items of the previous cycle, which ended at the most recent recycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Seen {

@@ -27,8 +27,8 @@ impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
     /// ([`offered`](Self::offered)) is at most the capacity. After more insertions, the result
     /// depends on how the filter was made:
     /// * If the filter was not merged, the method returns true if the number of insertions that set
-    ///   a bit is above the capacity. It also returns true if more bits are set than this number of
-    ///   items can set. A result of true is then always correct.
+    ///   a bit is above the capacity. It also returns true if more bits are set than the planned
+    ///   number of items can set. A result of true is then always correct.
     /// * If the filter was [merged](Self::is_merged) but is no intersection, the method also tests
     ///   the number of set bits. A result of true is then wrong with a probability of at most one
     ///   in a million ([`ALPHA`](super::ALPHA)).

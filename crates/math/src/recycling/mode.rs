@@ -6,14 +6,15 @@
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Phases {
-    /// One phase. At a recycle, the filter is emptied, and all items are forgotten at once. The
-    /// filter recycles when the number of set bits exceeds the recycle threshold.
+    /// One phase. When the number of set bits exceeds the recycle threshold, the filter recycles:
+    /// it is emptied, and all items are forgotten at once.
     #[default]
     One,
     /// Two phases: an active filter and a frozen filter. Both are queried. Items are stored in the
-    /// active filter, unless the active filter contains them already. At a recycle, the frozen
-    /// filter is discarded, the active filter becomes the frozen filter, and a new active filter
-    /// starts empty. So an item is forgotten at the second recycle after it was stored.
+    /// active filter, unless the active filter contains them already. The recycling filter recycles
+    /// when the number of set bits in the active filter exceeds the recycle threshold. The frozen
+    /// filter is then discarded, the active filter becomes the frozen filter, and a new active
+    /// filter starts empty. So an item is forgotten at the second recycle after it was stored.
     Two(Trigger),
 }
 
@@ -42,10 +43,10 @@ pub enum Trigger {
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Seeds {
-    /// Every phase has a new seed. So nobody can predict the false positives of a phase from
-    /// observations of earlier phases. An item that is a false positive in one phase is no more
-    /// likely than other items to be a false positive in a later phase. The proven bounds hold for
-    /// every stream of items that was chosen without knowing the seeds. With two phases, the false
+    /// Every phase has a new seed. So observations of one phase do not help to predict the false
+    /// positives of the next phase. An item that is a false positive in one phase is no more likely
+    /// than other items to be a false positive in a later phase. The proven bounds hold for every
+    /// stream of items that was chosen without knowing the seeds. With two phases, the false
     /// positives of the two filters are independent. With [`Mode::retaining`], the item that causes
     /// a recycle is inserted again, at new positions.
     #[default]
