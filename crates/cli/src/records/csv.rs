@@ -2,9 +2,12 @@
 //!
 //! A quote that is never closed would swallow all further lines of its input. So a broken record is
 //! given up line by line: its first line is reported and skipped, and reading continues at the next
-//! line. A record is broken in three cases. The record is still open at the end of the input. The
-//! record is too long. The record has several lines, and either text follows a closing quote in it,
-//! or its number of fields differs from that of the first record.
+//! line. A record is broken in these cases:
+//!
+//! - The record is still open at the end of the input.
+//! - The record is too long.
+//! - The record has several lines, and text follows a closing quote in it.
+//! - The record has several lines, and its number of fields differs from that of the first record.
 //!
 //! The result does not depend on how an input is divided into pieces: whether a record is found or
 //! given up depends only on the bytes of the input. The time is proportional to the length of the

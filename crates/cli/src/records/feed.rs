@@ -19,8 +19,8 @@ use std::time::Duration;
 const BLOCK: usize = 256 << 10;
 
 /// The number of blocks that may wait to be used, in addition to one for each thread that works
-/// ahead. The memory for reading consists of these blocks and three more: the block in use, the
-/// block that waits to be sent, and the block that is being read.
+/// ahead. The memory for reading consists of these blocks and two more: the block in use, and the
+/// block that is being read or waits to be sent.
 const WAITING: usize = 2;
 
 /// Bytes in the order in which they were read.

@@ -135,7 +135,7 @@ impl BlockedDesign {
     /// that are about proportional to `1/sqrt(lines)`. The value inside each bracket is only an
     /// approximation. It assumes that the current rate is always the expected rate for the number
     /// of items. In simulations, the relative error of this approximation is less than `1/lines`.
-    /// The method is described in docs/design/recycling.md.
+    /// The proof is in `recycling/blocked/cycle.rs`.
     ///
     /// The computation takes a few milliseconds at any size, and up to a second with 32 probes.
     ///
