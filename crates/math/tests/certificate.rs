@@ -54,7 +54,9 @@ fn terms_add_up_to_the_rate() {
 /// excluded by separate sums.
 #[test]
 fn one_bit_less_is_excluded_for_all_probes() {
-    for (items, rate) in [(1, "2.293e-5"), (1, "2.3e-5"), (1, "0.5"), (2, "1e-3"), (20, "0.01"), (1_000, "0.01"), (1_000_000, "1e-6"), (3, "0.9999")] {
+    for (items, rate) in
+        [(1, "2.293e-5"), (1, "2.3e-5"), (1, "0.5"), (2, "1e-3"), (20, "0.01"), (1_000, "0.01"), (1_000_000, "1e-6"), (3, "0.9999")]
+    {
         let certificate = Certificate::new(planned(items, rate, None)).expect("true");
         let smaller = certificate.smaller.expect("claimed");
         let between: Vec<u32> = smaller.between.iter().map(|one| one.probes).collect();
