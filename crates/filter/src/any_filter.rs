@@ -372,7 +372,7 @@ of_each! { Counted:
     fn fill_tells_rate(&self) -> bool;
     /// The number of distinct items, estimated from the fill: [`FilterOf::estimated_items`].
     fn estimated_items(&self) -> Option<f64>;
-    /// Returns true if the filter certainly holds more distinct items than it was planned for:
+    /// Returns true if the filter is known to hold more distinct items than it was planned for:
     /// [`FilterOf::is_over_capacity`]. A filter that grows is over capacity if a merge raised its
     /// rate above the requested rate: [`ScalableFilter::is_over_capacity`].
     fn is_over_capacity(&self) -> bool;

@@ -18,7 +18,7 @@ impl<S: Scheme, H: KeyHasher + Sync, K: Counted> FilterOf<S, H, K> {
 }
 
 impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
-    /// Returns true if the filter certainly holds more distinct items than it was planned for. The
+    /// Returns true if the filter is known to hold more distinct items than it was planned for. The
     /// rate that was planned then no longer applies. Returns false if the filter was made without a
     /// plan.
     ///

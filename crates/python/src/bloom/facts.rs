@@ -83,7 +83,7 @@ impl BloomFilter {
         self.held.read(py, |held| counted!(held, filter => filter.is_empty())).map_err(|error| format_error(py, &error))
     }
 
-    /// Whether the filter certainly holds more distinct keys than it was planned for.
+    /// Whether the filter is known to hold more distinct keys than it was planned for.
     #[getter]
     fn is_over_capacity(&self, py: Python<'_>) -> PyResult<bool> {
         self.held.read(py, |held| counted!(held, filter => filter.is_over_capacity())).map_err(|error| format_error(py, &error))
