@@ -13,7 +13,7 @@
 //! Grandi (9), regrouped. For the classic filter, it is Burns (60) and Grandi (16). All numbers
 //! `c_j / 2^k` and `g_j` are at most 1. Each of them is computed in steps that round down by less
 //! than one unit of the last place, so the error of the sum is bounded by a known number of units.
-//! In `f64`, this sum and the recursions of the papers would lose all digits at ordinary
+//! In `f64`, this sum and the recursions of the papers can lose all digits at ordinary
 //! parameters.
 
 use crate::exact::enclosure::{Enclose, Enclosure};
