@@ -13,8 +13,9 @@ use xxhash_rust::xxh3::xxh3_64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct View<B>(PhantomData<B>);
 
-/// The backing of a view whose bytes were all read and checked. The bits stay in the bytes that `B`
-/// holds.
+/// The backing of a view after `verify_bytes` has read and checked all bytes. A backing is a type
+/// parameter that says where the bits of a filter are stored. With this backing, the bits stay in
+/// existing bytes of type `B`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Checked<B>(PhantomData<B>);
 

@@ -11,7 +11,9 @@ use core::ops::Deref;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packed<'a, W>(PhantomData<&'a W>);
 
-/// The backing of a filter whose bits are in a [`Pack`](crate::Pack), and were read and checked.
+/// The backing of a filter in a [`Pack`](crate::Pack) after `verify_bytes` has read and checked all
+/// bytes of the filter. A backing is a type parameter that says where the bits of a filter are
+/// stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CheckedMember<'a, W>(PhantomData<&'a W>);
 

@@ -179,7 +179,7 @@ impl IntoIterator for Answers {
 }
 
 impl FromIterator<bool> for Answers {
-    /// Collects answers that were computed one by one.
+    /// Collects the answers that an iterator returns, one answer per key.
     fn from_iter<I: IntoIterator<Item = bool>>(answers: I) -> Answers {
         let mut all = Answers::default();
         all.extend(answers);

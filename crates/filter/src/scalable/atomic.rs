@@ -22,14 +22,19 @@ use truebloom_math::law::Layered;
 use truebloom_math::{Fpr, Growth, Rate};
 
 /// A [`ScalableFilter`] into which several threads can insert keys while other threads query it.
-/// Make one for a rate, or from a [`ScalableFilter`]. It can be turned back into a
-/// [`ScalableFilter`].
+/// [`new`](AtomicScalableFilter::new) makes such a filter for a rate. You can also convert a
+/// [`ScalableFilter`] to such a filter, and convert the filter back with
+/// [`into_filter`](Self::into_filter).
 ///
-/// Queries take no lock. Insertions take a lock only to add a new layer: insertions that need the
-/// new layer wait until it exists. Concurrent insertions do not raise the rate above the requested
-/// rate, because each insertion reserves room for its bits before it sets them. There is one
-/// exception: if the filter was made from a [`ScalableFilter`] whose rate was raised by a
-/// [merge](ScalableFilter::union_with), the rate can be higher than requested.
+/// The filter consists of layers. When the newest layer has no room for a key, the insertion of
+/// this key takes a lock and adds a new layer. Other insertions that need the new layer wait until
+/// it exists. All other insertions, and all queries, take no lock.
+///
+/// Each layer has a limit on its number of set bits. An insertion reserves room for the bits of its
+/// key within this limit before it sets them. Therefore, concurrent insertions do not raise the
+/// rate above the requested rate. There is one exception: if the filter was made from a
+/// [`ScalableFilter`] whose rate was raised by a [merge](ScalableFilter::union_with), the rate can
+/// be higher than requested.
 ///
 /// The documentation of [`AtomicFilterOf`](crate::AtomicFilterOf) says when a thread sees the keys
 /// of other threads. It also says which threads get true if several threads insert the same new
@@ -94,7 +99,7 @@ impl AtomicScalableFilter {
         ScalableFilter::with_growth(growth, hasher).map(AtomicScalableFilter::from)
     }
 
-    /// Inserts a key; returns true if this call set any of its bits.
+    /// Inserts a key. Returns true if this call set any bit of the key.
     ///
     /// # Aborts
     /// If the memory for a new layer cannot be allocated, the method aborts the process, as the
@@ -139,15 +144,15 @@ impl AtomicScalableFilter {
         self.parts().map(|part| part.layer.bits()).sum()
     }
 
-    /// The sum of the probes per key over all layers so far. A query takes at most this many
-    /// probes.
+    /// The largest number of probes that a query can take: the sum of the probes per key of all
+    /// layers so far.
     pub fn probes(&self) -> u32 {
         self.parts().fold(0, |probes, part| probes.saturating_add(part.layer.probes()))
     }
 
-    /// The filter's present rate: see [`ScalableFilter::fpr`]. Bits that other threads set during
-    /// the call may or may not be counted. The method counts the set bits without copying them. The
-    /// time is linear in the number of bits.
+    /// The present false-positive rate of this filter: see [`ScalableFilter::fpr`]. Bits that other
+    /// threads set during the call may or may not be counted. The method counts the set bits
+    /// without copying them. The time is linear in the number of bits.
     pub fn fpr(&self) -> Fpr {
         let there = || (0..self.layers()).filter_map(|number| self.layer(number));
         let (layers, ones): (Vec<&SharedLayer>, Vec<u64>) = there().map(|layer| (layer, count_ones(layer.bits.words()))).unzip();
@@ -169,7 +174,7 @@ impl AtomicScalableFilter {
         self.label.text()
     }
 
-    /// The number of keys offered so far, repeats included.
+    /// The number of insertions so far, repeats included.
     pub fn offered(&self) -> u64 {
         self.offered.get()
     }
@@ -184,9 +189,9 @@ impl AtomicScalableFilter {
         super::keys::or_abort(self.try_insert_hash(hash))
     }
 
-    /// Inserts keys in order, and reports which of them were new. For each key, the answer is the
-    /// result of [`insert`](Self::insert). While one key is inserted, the bits of later keys are
-    /// prefetched.
+    /// Inserts keys in order. The answer for each key is the result of [`insert`](Self::insert):
+    /// true if the call set any bit of the key. While one key is inserted, the bits of later keys
+    /// are prefetched.
     ///
     /// ```
     /// use truebloom::AtomicScalableFilter;
@@ -229,8 +234,8 @@ impl AtomicScalableFilter {
         })
     }
 
-    /// Like [`insert_hash`](Self::insert_hash), but returns an error if the memory for a new layer
-    /// cannot be allocated.
+    /// Like [`insert_hash`](Self::insert_hash), but returns an error instead of aborting the
+    /// process.
     ///
     /// # Errors
     /// Returns an error if the memory for a new layer cannot be allocated. After an error, the key
@@ -281,11 +286,14 @@ impl AtomicScalableFilter {
         Ok(())
     }
 
-    /// Turns this into a filter for one thread, with all keys that were inserted. The result is
-    /// [marked as merged](ScalableFilter::is_merged), because several calls may have reported the
-    /// same key as new. The time is linear in the number of bits. The layers are copied one at a
-    /// time, and each layer is freed after it is copied. The conversion therefore needs additional
-    /// memory for only one layer.
+    /// Converts the filter to a [`ScalableFilter`], which contains all keys that were inserted. The
+    /// result is [marked as merged](ScalableFilter::is_merged), because several calls may have
+    /// reported the same key as new. The number of distinct keys in the result is therefore known
+    /// only within bounds.
+    ///
+    /// The time is linear in the number of bits. The layers are copied one at a time, and each
+    /// layer is freed after it is copied. The conversion therefore needs additional memory for only
+    /// one layer.
     ///
     /// # Errors
     /// Returns an error if the memory for a layer cannot be allocated.
@@ -298,9 +306,9 @@ impl AtomicScalableFilter {
     }
 
     /// A copy of the filter as it is now. During the copy, other threads can go on inserting. The
-    /// copy contains every key that this thread inserted. A key of another thread is in the copy if
-    /// that thread synchronized with this one after the insertion, and before this call (by a join,
-    /// a channel or a lock). The time is linear in the number of bits.
+    /// copy contains every key that the calling thread inserted. The copy contains a key of another
+    /// thread if both threads synchronized after the insertion and before this call, by a join, a
+    /// channel or a lock. The time is linear in the number of bits.
     ///
     /// # Errors
     /// Returns an error if the memory cannot be allocated.

@@ -185,10 +185,11 @@ pub trait Scheme: Placed + Clone + PartialEq + fmt::Debug + Send + Sync {
         self.positions(hash).for_each(take);
     }
 
-    /// The number of slices into which the filter is divided. The [`law`](Self::law) needs the
-    /// number of set bits in each slice. Most schemes have a single slice. Each slice has
-    /// `bits / slices` bits, rounded down. The remaining `bits mod slices` bits are distributed to
-    /// the first slices, one bit each.
+    /// The number of slices into which the filter is divided. Most schemes have a single slice. To
+    /// compute false-positive rates, [`law`](Self::law) needs the number of set bits in each slice.
+    ///
+    /// Each slice has `bits / slices` bits, rounded down. If the division leaves a remainder, each
+    /// of the first `bits mod slices` slices has one more bit.
     fn slices(&self) -> u32 {
         1
     }

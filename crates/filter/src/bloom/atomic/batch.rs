@@ -11,10 +11,10 @@ const ASKING: Doing = Doing { inserts: false, shared: true };
 const INSERTING: Doing = Doing { inserts: true, shared: true };
 
 impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
-    /// Inserts keys in order, and reports which of them were new. For each key, the answer is the
-    /// result of [`insert`](Self::insert). In filters larger than the cache, this method is several
-    /// times as fast as one call of `insert` per key, because it prefetches the bits of the next
-    /// keys.
+    /// Inserts keys in order. The answer for each key is the result of [`insert`](Self::insert):
+    /// true if the call set any bit of the key. In filters larger than the cache, this method is
+    /// several times as fast as one call of `insert` per key, because it prefetches the bits of the
+    /// next keys.
     ///
     /// ```
     /// use truebloom::AtomicBloomFilter;

@@ -19,8 +19,9 @@ use core::fmt;
 use truebloom_math::{Plan, Rate};
 
 /// A [filter](FilterOf) into which several threads insert keys while other threads query it,
-/// without locks. Make it for a number of items and a rate, or convert a [`FilterOf`].
-/// [`into_filter`](Self::into_filter) converts it back to a [`FilterOf`].
+/// without locks. [`new`](AtomicFilterOf::new) makes such a filter for a number of items and a
+/// rate. You can also convert a [`FilterOf`] to such a filter, and convert the filter back with
+/// [`into_filter`](Self::into_filter).
 ///
 /// # What threads see
 /// * A thread always sees the keys that it inserted. Another thread sees the key once both threads
@@ -28,9 +29,9 @@ use truebloom_math::{Plan, Rate};
 ///   thread may see only some of the key's bits, and its lookup may return false.
 /// * If several threads insert the same new key at the same time, [`insert`](Self::insert) may
 ///   return true in more than one of them. The bits of a key are set one after the other, so each
-///   thread may be the first to set some of them. At least one call returns true, unless insertions
-///   of other keys set all bits of this key meanwhile. If exactly one call must return true, use
-///   [`claim`](Self::claim).
+///   thread may be the first to set some of them. At least one call returns true, with one
+///   exception: insertions of other keys may set all missing bits of this key first. If exactly one
+///   call must return true, use [`claim`](Self::claim).
 /// * The final bits do not depend on the order of the insertions.
 ///
 /// ```
@@ -107,8 +108,8 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
         self.offered.get()
     }
 
-    /// Inserts a key; returns true if this call set any of its bits. If several threads insert the
-    /// same key at the same time, more than one call may return true: see [`AtomicFilterOf`].
+    /// Inserts a key. Returns true if this call set any bit of the key. If several threads insert
+    /// the same key at the same time, more than one call may return true: see [`AtomicFilterOf`].
     #[inline]
     pub fn insert<K: Key + ?Sized>(&self, key: &K) -> bool {
         self.insert_hash(self.hash(key))
@@ -139,22 +140,26 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
         self.bits.contains(&self.head.scheme, hash)
     }
 
-    /// Converts the filter to a [`FilterOf`] with the same bits. The result counts as
-    /// [merged](FilterOf::is_merged), because a filter shared by threads does not count how many
-    /// keys were new. Instead, [`changed`](FilterOf::changed) is a lower bound on the number of
-    /// distinct keys, computed from the number of set bits. It is 0 if the filter comes from an
-    /// intersection. The upper bound is [`most_items`](FilterOf::most_items).
+    /// Converts the filter to a [`FilterOf`] with the same bits.
+    ///
+    /// The result is [marked as merged](FilterOf::is_merged), because a filter shared by threads
+    /// does not count how many keys were new. The number of distinct keys in the result is
+    /// therefore known only within bounds. The upper bound is [`most_items`](FilterOf::most_items).
+    /// The lower bound is [`changed`](FilterOf::changed), which is computed from the number of set
+    /// bits. If the filter comes from an intersection, the lower bound is 0.
     pub fn into_filter(self) -> FilterOf<S, H> {
         let AtomicFilterOf { bits, offered, head, excluded, .. } = self;
         filter_of(head, bits.into_words(), offered.get(), excluded)
     }
 
-    /// A copy of the filter as it is now, to save or inspect it while threads go on inserting. The
-    /// copy contains every key that this thread inserted. It also contains every key of another
-    /// thread whose insertion finished before both threads synchronized, by a join, a channel, or a
-    /// lock. If a thread inserts a key during the copy, the copy may have all, some or none of the
-    /// key's bits. The copy counts as [merged](FilterOf::is_merged), like the result of
-    /// [`into_filter`](Self::into_filter). The time is linear in the number of bits.
+    /// A copy of the filter as it is now. You can save or inspect the copy while threads go on
+    /// inserting into the filter. The copy is [marked as merged](FilterOf::is_merged), like the
+    /// result of [`into_filter`](Self::into_filter). The time is linear in the number of bits.
+    ///
+    /// The copy contains every key that the calling thread inserted. The copy contains a key of
+    /// another thread if both threads synchronized after the insertion and before this call, by a
+    /// join, a channel or a lock. If a thread inserts a key during the copy, the copy may have all,
+    /// some or none of the key's bits.
     ///
     /// # Errors
     /// Returns an error if the memory cannot be allocated.

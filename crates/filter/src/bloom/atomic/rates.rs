@@ -26,9 +26,9 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
         self.bits.words().iter().all(|word| crate::word::Reads::read(word) == 0)
     }
 
-    /// The filter's present rate: [`FilterOf::fpr`](crate::FilterOf::fpr). The result may include
-    /// some of the bits that other threads set during the call. The time is linear in the number of
-    /// bits, and no memory is allocated.
+    /// The present false-positive rate of this filter: see [`FilterOf::fpr`](crate::FilterOf::fpr).
+    /// The result may include some of the bits that other threads set during the call. The time is
+    /// linear in the number of bits, and no memory is allocated.
     ///
     /// ```
     /// use truebloom::AtomicBloomFilter;
@@ -45,7 +45,7 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
         above_hash_floor::<H>(or_bounded(rate, || self.fill(), self.probes()), self.offered())
     }
 
-    /// The expected rate once the filter holds as many items as its capacity:
+    /// The expected rate of the filter when it holds as many items as its capacity: see
     /// [`FilterOf::expected_fpr`](crate::FilterOf::expected_fpr).
     ///
     /// ```
@@ -62,7 +62,7 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
         self.capacity().map(|items| self.expected_fpr_at(items)).transpose()
     }
 
-    /// Returns the proven expected rate of the filter with `items` distinct items:
+    /// The expected rate of the filter when it holds a given number of distinct items, `items`: see
     /// [`FilterOf::expected_fpr_at`](crate::FilterOf::expected_fpr_at).
     ///
     /// # Errors
@@ -73,12 +73,12 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
     }
 
     /// The probability law of the filter, which gives the expected rate, or bounds on it, for any
-    /// number of items: [`FilterOf::law`](crate::FilterOf::law).
+    /// number of items: see [`FilterOf::law`](crate::FilterOf::law).
     pub fn law(&self) -> Box<dyn Law> {
         self.scheme().law()
     }
 
-    /// The number of distinct items, estimated from the number of set bits:
+    /// An estimate of the number of distinct items, computed from the number of set bits: see
     /// [`FilterOf::estimated_items`](crate::FilterOf::estimated_items). The time is linear in the
     /// number of bits.
     pub fn estimated_items(&self) -> Option<f64> {
