@@ -11,16 +11,17 @@ mod sealed {
 }
 
 /// The type of a sketch's counters: `u64` or `u32`. Counters of type `u32` take half the memory.
-/// Use them for streams whose counts add up to less than 4 billion.
+/// Use `u32` for streams whose counts add up to less than 4 billion.
 pub trait Counter: sealed::Sealed + Lies<Self> + Copy + Default + Ord + Debug + Send + Sync + 'static {
-    /// The bytes of a counter in a file.
+    /// The type of a counter's bytes in a file, such as `[u8; 8]`.
     type Bytes: Lies<Self> + Chunk + Send + Sync;
-    /// The highest value of a counter. A counter that reaches this value is not changed any more.
+    /// The highest value of a counter. A counter that reaches this value keeps this value.
     const HIGHEST: Self;
     /// The size of a counter in bytes.
     const BYTES: u32;
 
-    /// Adds `count`, saturating at [`HIGHEST`](Self::HIGHEST).
+    /// Adds `count` to the counter. If the sum is above [`HIGHEST`](Self::HIGHEST), the result is
+    /// `HIGHEST`.
     #[must_use]
     fn plus(self, count: u64) -> Self;
 
@@ -31,7 +32,8 @@ pub trait Counter: sealed::Sealed + Lies<Self> + Copy + Default + Ord + Debug + 
     /// The counter's value as a `u64`.
     fn into_u64(self) -> u64;
 
-    /// Converts a count to a counter, saturating at [`HIGHEST`](Self::HIGHEST).
+    /// Converts a count to a counter. If the count is above [`HIGHEST`](Self::HIGHEST), the result
+    /// is `HIGHEST`.
     fn saturated_from(count: u64) -> Self;
 }
 

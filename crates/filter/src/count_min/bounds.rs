@@ -9,22 +9,25 @@ use truebloom_math::law::hash_floor;
 use truebloom_math::{Error, ItemsEstimate, Rate, Variant, bisect, items_interval};
 
 /// Upper bounds on the amount by which an estimate exceeds the true count. For a key chosen without
-/// knowing the seed, each bound fails with a probability of at most `delta`, which the caller
-/// chooses.
+/// knowing the seed, each bound fails with a probability of at most `delta`. The caller chooses
+/// `delta`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ErrorBound {
     /// The bound that is computed from the size of the sketch and the sum of all counts.
     pub from_total: u64,
     /// The bound that is computed from the values of the counters. If a few keys make up most of
-    /// the stream, this bound is much lower than [`from_total`](Self::from_total). It is `None` for
-    /// hashes that are only pairwise independent, because no such bound is proven for them. It is
-    /// also `None` if `delta` is so small that the counters give no bound.
+    /// the stream, this bound is much lower than the bound [`from_total`](Self::from_total).
+    ///
+    /// The value is `None` for hash functions that are only pairwise independent, because no bound
+    /// of this kind is proven for them. The value is also `None` if `delta` is so small that no
+    /// bound can be computed from the counters.
     pub from_counters: Option<u64>,
 }
 
 impl ErrorBound {
-    /// The smaller of the two bounds. This bound, too, fails with a probability of at most `delta`.
+    /// The smaller of the two bounds. The probability that the smaller bound fails is also at most
+    /// `delta`.
     #[must_use]
     pub fn least(&self) -> u64 {
         self.from_counters.map_or(self.from_total, |bound| bound.min(self.from_total))
@@ -33,14 +36,17 @@ impl ErrorBound {
 
 impl<R: RowHashes, C: Counter, K: Counted> Sketch<R, C, K> {
     /// An estimate of the number of distinct keys, with a confidence interval. The interval
-    /// contains the true number with a probability of at least `confidence`. Returns `None` after
-    /// [`halve`](Self::halve), because halving turns counts of 1 into 0. Also returns `None` for
-    /// hashes that are only pairwise independent, because no interval is proven for them.
+    /// contains the true number with a probability of at least `confidence`.
     ///
-    /// The estimate treats the first row as a Bloom filter with one probe ([`items_interval`]).
-    /// Each counter above 0 counts as a set bit. If every counter of the row is above 0, there is
-    /// an interval, but no estimate. This is likely if there are more than about `w ln w` distinct
-    /// keys, where w is the number of counters in a row.
+    /// Returns `None` after [`halve`](Self::halve), because halving turns counts of 1 into 0. Also
+    /// returns `None` for hash functions that are only pairwise independent, because no interval is
+    /// proven for them.
+    ///
+    /// The method treats the first row of counters as a Bloom filter with one probe per key. Each
+    /// counter above 0 is treated as a set bit. The function [`items_interval`] computes the
+    /// result. If every counter of the row is above 0, the result contains an interval, but its
+    /// estimate is `None`. This is likely if there are more than about `w * ln(w)` distinct keys,
+    /// where w is the number of counters in a row.
     ///
     /// The time is linear in the number of counters in a row. Computing the interval can take a few
     /// tenths of a second more.
@@ -65,15 +71,18 @@ impl<R: RowHashes, C: Counter, K: Counted> Sketch<R, C, K> {
         items_interval(Variant::Standard, self.shape.width(), 1, used, confidence).map(Some)
     }
 
-    /// Upper bounds on the error of an estimate, which hold with a probability of at least
-    /// `1 - delta`. Both bounds are proven
-    /// ([`Shape::error_bound`](truebloom_math::count_min::Shape::error_bound),
-    /// [`Shape::tail_is_below`](truebloom_math::count_min::Shape::tail_is_below)). They do not
-    /// apply to [`saturated`](super::Estimate::saturated) estimates. The probability `delta`
-    /// includes the case that two keys have the same 128-bit hash.
+    /// Upper bounds on the amount by which an estimate exceeds the true count. The bounds hold with
+    /// a probability of at least `1 - delta`. This probability already takes into account that two
+    /// keys can have the same 128-bit hash. The bounds do not apply to
+    /// [`saturated`](super::Estimate::saturated) estimates.
     ///
-    /// This method reads all counters several times. Its result does not depend on the key, so
-    /// there is no need to call it for each key.
+    /// The result contains two proven bounds. The bound `from_total` is computed by
+    /// [`Shape::error_bound`](truebloom_math::count_min::Shape::error_bound). The bound
+    /// `from_counters` is computed with the help of
+    /// [`Shape::tail_is_below`](truebloom_math::count_min::Shape::tail_is_below).
+    ///
+    /// This method reads all counters several times. The bounds are the same for all keys, so you
+    /// need not call the method for each key.
     ///
     /// ```
     /// use truebloom::count_min::CountMin;

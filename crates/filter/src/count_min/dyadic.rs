@@ -12,14 +12,16 @@ use core::ops::RangeInclusive;
 use truebloom_math::count_min::{Family, Rows, Shape};
 use truebloom_math::{Error, Rate};
 
-/// Counts how often the integers of any range occurred.
+/// Counts integers, and estimates how many of them were in a range. You can query any range.
 ///
 /// An *aligned* range has a length of 1, 2, 4, and so on, and starts at a multiple of its length.
-/// There is one sketch for each of these lengths. Any range can be divided into aligned ranges,
-/// with at most two of each length.
+/// For each of these lengths, a Count-Min sketch counts the aligned ranges. Any range can be
+/// divided into aligned ranges, with at most two of each length. The estimate for a range is the
+/// sum of the estimates for these aligned ranges.
 ///
-/// There are only a few long aligned ranges. If the aligned ranges of a length are at most as many
-/// as the counters of a sketch, each of these ranges is counted exactly.
+/// There are only a few long aligned ranges. If a sketch would have at least as many counters as
+/// there are aligned ranges of a length, each range of this length has its own counter instead, and
+/// is counted exactly.
 ///
 /// ```
 /// use truebloom::count_min::DyadicCountMin;
@@ -60,9 +62,9 @@ fn key(index: u64, level: u32) -> u128 {
 }
 
 impl<C: Counter> DyadicCountMin<C> {
-    /// A sketch for integers below `2^bits`, where `bits` is 1 to 64. For every aligned range, the
-    /// error is at most `epsilon` times the sum of all counts, with probability at least
-    /// `1 - delta`. The seed is random.
+    /// A sketch for integers below `2^bits`, where `bits` is 1 to 64. For any single aligned range,
+    /// the estimate exceeds the true count by at most `epsilon` times the sum of all counts, with
+    /// probability at least `1 - delta`. The seed is random.
     ///
     /// # Errors
     /// Returns the same errors as [`CountMin::new`], and an error if `bits` is not from 1 to 64.
@@ -71,10 +73,11 @@ impl<C: Counter> DyadicCountMin<C> {
         DyadicCountMin::with_hasher(bits, epsilon, delta, PortableHasher::random()?)
     }
 
-    /// Like [`new`](Self::new), with a known seed.
+    /// Like [`new`](Self::new), with a hasher that you choose, such as one with a known seed or one
+    /// for untrusted keys.
     ///
     /// # Errors
-    /// Returns the same errors as [`new`](Self::new), but needs no random numbers.
+    /// Returns the same errors as [`new`](Self::new), except the error for missing random numbers.
     pub fn with_hasher(bits: u32, epsilon: Rate, delta: Rate, hasher: PortableHasher) -> Result<DyadicCountMin<C>, BuildError> {
         if !(1..=64).contains(&bits) {
             return Err(Error::OutOfRange { name: "bits", found: bits.to_string(), expected: "from 1 to 64".to_owned() }.into());
@@ -90,7 +93,8 @@ impl<C: Counter> DyadicCountMin<C> {
         Ok(DyadicCountMin { bits, levels: (0..=bits).map(level).collect::<Result<_, _>>()? })
     }
 
-    /// Counts an integer `count` times. This takes one addition for each length of aligned ranges.
+    /// Adds `count` to the count of an integer. This takes one addition for each possible length of
+    /// an aligned range. There are `bits + 1` such lengths.
     ///
     /// # Errors
     /// Returns an error if the integer is not below `2^bits`.
@@ -112,9 +116,10 @@ impl<C: Counter> DyadicCountMin<C> {
         Ok(())
     }
 
-    /// An upper bound on how often integers of this range occurred, unless the result is
-    /// [`saturated`](Estimate::saturated). For an empty range, the result is 0. The method computes
-    /// at most two estimates for each length of aligned ranges.
+    /// An upper bound on the number of times that integers in this range occurred. If the result is
+    /// [`saturated`](Estimate::saturated), the true number can be higher. For an empty range, the
+    /// result is 0. The method adds at most two estimates for each possible length of an aligned
+    /// range.
     #[must_use]
     pub fn range(&self, range: RangeInclusive<u64>) -> Estimate {
         let mut sum = Estimate { value: 0, saturated: false };
@@ -149,9 +154,10 @@ impl<C: Counter> DyadicCountMin<C> {
     }
 
     /// Upper bounds on the amount by which the estimate of a range exceeds its true count. For a
-    /// range chosen without knowing the seed, both bounds hold with a probability of at least
-    /// `1 - delta`. The same bounds apply to every range, because they assume the worst case: a
-    /// range that is divided into two aligned ranges of each length.
+    /// range chosen without knowing the seed, both bounds (`from_total` and `from_counters`) hold
+    /// with a probability of at least `1 - delta`. The same bounds apply to every range. They
+    /// assume the worst case, which is a range that is divided into two aligned ranges of each
+    /// length.
     #[must_use]
     pub fn error_bound(&self, delta: &Rate) -> ErrorBound {
         // The estimate of an aligned range is its smallest counter. In any single row, the estimate
@@ -175,8 +181,8 @@ impl<C: Counter> DyadicCountMin<C> {
     /// Adds all counts of another sketch.
     ///
     /// # Errors
-    /// Returns an error if the two sketches were made with different values of `bits`. Otherwise,
-    /// returns the errors of [`Sketch::merge`](super::Sketch::merge). After an error, the sketch is
+    /// Returns an error if the two sketches were made with different values of `bits`. Also returns
+    /// the errors of [`Sketch::merge`](super::Sketch::merge). After an error, the sketch is
     /// unchanged.
     pub fn merge(&mut self, other: &DyadicCountMin<C>) -> Result<(), MergeError> {
         if self.bits != other.bits {

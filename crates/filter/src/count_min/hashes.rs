@@ -25,22 +25,23 @@ pub trait RowHashes: sealed::Sealed + Clone + PartialEq + Debug + Send + Sync + 
     const ROWS: Rows;
     /// The assumption about the hash functions, which determines the proven bounds.
     const FAMILY: Family;
-    /// The file kind of sketches with these rows.
+    /// The kind of file in which sketches with these rows are saved.
     const KIND: FileKind;
 
-    /// The hash functions for a sketch of this shape.
+    /// The hash functions for a sketch of the size `shape`.
     ///
     /// # Errors
-    /// Returns an error if no sketch with these rows can have this shape. For example, the width
-    /// can be at most 2^62, or 2^40 for [`PairwiseRows`].
+    /// Returns an error if no sketch with rows of this type can have this size. For example, the
+    /// width can be at most 2^62, or 2^40 for [`PairwiseRows`].
     fn new(shape: &Shape, seed: Seed) -> Result<Self, BuildError>;
 
     /// The index of the key's counter in each row. Index 0 is the first counter of the first row.
     fn cells(&self, hash: KeyHash) -> impl Iterator<Item = u64>;
 }
 
-/// The position in each row is drawn from the key's hash, like the positions in a filter. If the
-/// hash is random, the positions are uniform and independent.
+/// Rows with independent hash functions. In each row, the key's counter is drawn from the key's
+/// hash, in the same way as a filter draws the positions of a key's bits. If the hash is random,
+/// the counters in all rows are drawn uniformly and independently.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FullRows {
     walk: Walk,
@@ -75,25 +76,28 @@ fn check_cells(shape: &Shape) -> Result<(), BuildError> {
 /// The prime `p = 2^61 - 1`.
 const PRIME: u64 = (1 << 61) - 1;
 
-/// Rows whose hash functions are proven to be pairwise independent. The position in row j is:
+/// Rows whose hash functions are proven to be pairwise independent. In row j, a key has the counter
+/// with this number:
 ///
 /// `((a_j x + b_j y + c_j z + d_j) mod p) mod width`
 ///
 /// Here p is `2^61 - 1`, and x, y and z are the low 43, the middle 43 and the high 42 bits of the
-/// 128-bit hash. The four coefficients of each row are drawn from the seed, uniformly below p.
+/// key's 128-bit hash. The four coefficients of each row are drawn from the seed, uniformly below
+/// p.
 ///
-/// For two different 128-bit numbers, the values modulo p are uniform and independent. In each row,
-/// the two numbers therefore get the same counter with a probability of at most `1/w + w/(4p^2)`,
-/// where w is the width.
+/// For two different hashes, the two remainders modulo p are uniform and independent. In each row,
+/// two different hashes therefore get the same counter with a probability of at most
+/// `1/w + w/(4p^2)`, where w is the width (the number of counters in a row).
 ///
 /// If your keys are numbers, pass them to [`Sketch::add_hash`](super::Sketch::add_hash) as
 /// [`KeyHash::from_uniform_bits`]`(number)`. The bound of [`Shape::failure_bound`] then holds
-/// without any assumption about a hash function of the keys. With the other methods, keys are first
-/// hashed to 128 bits, as in all filters.
+/// without any assumption about a hash function of the keys. Methods such as `add` first hash the
+/// key to 128 bits, as in all filters.
 ///
-/// Nothing is proven about the hashes of three keys together. No bound can therefore be computed
-/// from the counters, and [`ErrorBound::from_counters`](super::ErrorBound::from_counters) is
-/// `None`. The width is at most 2^40.
+/// For these rows, nothing is proven about the hashes of three keys together. Therefore, no bound
+/// can be computed from the counters, and
+/// [`ErrorBound::from_counters`](super::ErrorBound::from_counters) is `None`. The width is at most
+/// 2^40.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PairwiseRows {
     width: u64,
@@ -144,8 +148,9 @@ fn modulo_prime(number: u128) -> u64 {
 }
 
 /// Rows that share hash functions. A sketch with these rows consists of one or more copies, each
-/// with several rows. The position in row j of a copy is `(h1 + j h2) mod width`, where the width
-/// is a prime. For each copy, h1 and h2 are drawn anew from the key's hash.
+/// with several rows. In row j of a copy, a key has the counter with the number
+/// `(h1 + j * h2) mod width`. The width is the number of counters in a row, and is a prime. For
+/// each copy, other numbers h1 and h2 are drawn from the key's hash.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TwoHashRows {
     walk: Walk,

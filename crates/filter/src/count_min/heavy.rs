@@ -19,19 +19,20 @@ use core::hash::Hasher;
 use std::collections::HashMap;
 use truebloom_math::{Error, Rate};
 
-/// A frequent key with guaranteed bounds on its count. The bounds hold for every stream, unless two
-/// keys have the same 128-bit hash.
+/// A frequent key with guaranteed bounds on its count. The bounds hold for every stream of keys,
+/// unless two keys have the same 128-bit hash.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HeavyHitter {
     /// The canonical bytes of the key.
     pub key: Vec<u8>,
-    /// A lower bound on the key's count: the number of times it was counted since it entered the
-    /// list.
+    /// A lower bound on the key's count. If the key is in the sketch's list of frequent keys, the
+    /// bound is the number of times that the key was counted since it was last added to the list.
+    /// Otherwise, the bound is 0.
     pub at_least: u64,
     /// An upper bound on the key's count, unless [`saturated`](Self::saturated) is true. This is
-    /// the smaller of two bounds. The first is the estimate of the sketch. The second is `at_least`
-    /// plus an upper bound on the key's count before it entered the list.
+    /// the smaller of two bounds. The first bound is the estimate of the sketch. The second bound
+    /// is `at_least` plus an upper bound on all counts of the key that `at_least` does not include.
     pub at_most: u64,
     /// True if there is no upper bound on the key's count. In this case, `at_most` is 2^64 - 1.
     pub saturated: bool,
@@ -41,27 +42,27 @@ pub struct HeavyHitter {
 ///
 /// # What is guaranteed
 /// **Every key whose count exceeds [`missed_at_most`](Self::missed_at_most) is in the list.** This
-/// holds for every stream, unless two keys have the same 128-bit hash.
+/// is true for every stream of keys, unless two keys have the same 128-bit hash.
 ///
 /// Proof: consider a key that is not in the list. When the key last occurred, the sketch gave an
 /// upper bound on its whole count. The list either refused the key at that time, or dropped it
 /// later. The value `missed_at_most` is at least as high as the bound of every key that the list
 /// refused or dropped.
 ///
-/// The method [`above`](Self::above) returns all keys whose count reaches a threshold, or `None` if
-/// some of these keys may be missing from the list. The lowest threshold without missing keys
-/// depends on the stream, because rare keys can have higher estimates than a frequent key. This
-/// threshold is typically `N / capacity` plus the error of an estimate, where N is the sum of all
-/// counts.
+/// The method [`above`](Self::above) returns all keys whose count reaches a threshold. The method
+/// returns `None` if some of these keys may be missing from the list. The lowest threshold for
+/// which no key is missing depends on the stream, because a rare key can have a higher estimate
+/// than a frequent key. This threshold is typically `N / capacity` plus the error of an estimate,
+/// where N is the sum of all counts.
 ///
 /// For a key in the list, the bounds `at_least` and `at_most` are guaranteed, too. Do not use
 /// [`Sketch::error_bound`](super::Sketch::error_bound) for a key from the list. That bound holds
-/// for a key that was chosen in advance, but the list selects keys because their estimates are
-/// high. For such keys, the bound can fail with a probability much higher than delta.
+/// for a key that was chosen in advance. A key from the list was selected because its estimate is
+/// high. For such a key, the bound can fail with a probability much higher than `delta`.
 ///
 /// # Memory
-/// The list has at most `2 capacity` keys. Together, these keys take at most `256 capacity` bytes
-/// plus 64 KiB. If the keys are too long for this limit, the list keeps fewer keys, and
+/// The list has at most `2 * capacity` keys. Together, these keys take at most `256 * capacity`
+/// bytes plus 64 KiB. If the keys are too long for this limit, the list keeps fewer keys, and
 /// `missed_at_most` can become higher.
 ///
 /// ```
@@ -154,8 +155,8 @@ impl Hasher for Hashed {
     }
 }
 
-/// A sketch that remembers the most frequent keys, with an independent hash for every row. This
-/// type is the usual choice.
+/// A sketch that remembers the most frequent keys, with an independent hash function for every row
+/// of counters. In most cases, this is the right type of [`ListedSketch`].
 pub type HeavyHitters<C = u64> = ListedSketch<FullRows, C>;
 
 /// The largest capacity of a list. A list stores its keys in full, so for more keys, exact counts
@@ -163,12 +164,13 @@ pub type HeavyHitters<C = u64> = ListedSketch<FullRows, C>;
 pub(super) const MAX_CAPACITY: u64 = 1 << 32;
 
 impl<C: Counter> HeavyHitters<C> {
-    /// A sketch with a list, to find all keys whose count is at least `share` times the sum of all
-    /// counts. With probability at least `1 - delta`, an estimate is too high by at most
-    /// `share / 2` times this sum. The capacity of the list is `2 / share`, rounded up. The seed is
-    /// random.
+    /// A sketch with a list of frequent keys. Use it to find all keys whose count is at least
+    /// `share` times the sum of all counts. With probability at least `1 - delta`, an estimate
+    /// exceeds the true count by at most `share / 2` times this sum. The capacity of the list is
+    /// `2 / share`, rounded up. The seed is random.
     ///
-    /// [`above`](Self::above) returns `None` if some of these keys may be missing from the list.
+    /// The method [`above`](Self::above) returns these keys, or `None` if some of these keys may be
+    /// missing from the list.
     ///
     /// # Errors
     /// Returns the errors of [`CountMin::new`], and an error if `share` is below 2^-31.
@@ -181,7 +183,8 @@ impl<C: Counter> HeavyHitters<C> {
     /// seed or one for untrusted keys.
     ///
     /// # Errors
-    /// Returns the same errors as [`for_share`](Self::for_share).
+    /// Returns the same errors as [`for_share`](Self::for_share), except the error for missing
+    /// random numbers.
     pub fn for_share_with_hasher(share: Rate, delta: Rate, hasher: PortableHasher) -> Result<HeavyHitters<C>, BuildError> {
         let capacity = libm::ceil(2.0 / share.to_f64());
         if capacity > MAX_CAPACITY as f64 {
@@ -193,9 +196,9 @@ impl<C: Counter> HeavyHitters<C> {
 }
 
 impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
-    /// Adds an empty list with this capacity to a sketch. If the sketch is not empty, the keys that
-    /// it has already counted are not in the list. [`missed_at_most`](Self::missed_at_most)
-    /// therefore starts at the sum of all counts.
+    /// Adds an empty list with this capacity to a sketch. If the sketch has already counted keys,
+    /// these keys are not in the list. The value of [`missed_at_most`](Self::missed_at_most) is
+    /// therefore the sum of all counts at first.
     ///
     /// # Errors
     /// Returns an error if `capacity` is 0 or above 2^32.
@@ -211,24 +214,25 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
         self.label.text()
     }
 
-    /// Attaches a text to the sketch and its file, as
-    /// [`FilterOf::set_label`](crate::FilterOf::set_label) does. A label has at most 104 bytes and
-    /// no NUL. For any other text, the method returns false and changes nothing. An empty text
-    /// removes the label. A merge keeps the label if both sketches have the same label.
+    /// Attaches a text to the sketch: a label, which is saved in the file of the sketch. A label
+    /// has at most 104 bytes and no NUL. For any other text, the method returns false and changes
+    /// nothing. An empty text removes the label. A merge keeps the label if both sketches have the
+    /// same label. Otherwise, the merged sketch has no label.
     #[must_use]
     pub fn set_label(&mut self, text: &str) -> bool {
         self.label.set(text)
     }
 
-    /// Counts a key `count` times. This takes two operations on the sketch and one lookup in a map.
-    /// Sometimes, keys are also dropped from the list.
+    /// Adds `count` to the count of a key. This takes two operations on the sketch and one lookup
+    /// in a map. If the list is full, the call also sorts the list and drops keys from it.
     pub fn add<K: Key + ?Sized>(&mut self, key: &K, count: u64) {
         with_bytes(key, |bytes| self.add_hash(self.sketch.hasher().hash(bytes), bytes, count));
     }
 
-    /// Like [`add`](Self::add), for a key whose hash is known. `hash` must be the hash that the
-    /// sketch's hasher computes from the bytes `key`. With any other hash, the counts of different
-    /// keys are mixed up, and the bounds do not hold.
+    /// Like [`add`](Self::add), for a key that is already hashed. The argument `key` contains the
+    /// bytes of the key. The argument `hash` must be the hash that the sketch's hasher computes
+    /// from these bytes. With any other hash, the counts of different keys are mixed up, and the
+    /// bounds do not hold.
     pub fn add_hash(&mut self, hash: KeyHash, key: &[u8], count: u64) {
         self.sketch.add_hash(hash, count);
         let estimate = upper(self.sketch.estimate_hash(hash));
@@ -285,16 +289,18 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
     }
 
     /// An upper bound on the count of every key that is not in the list. After
-    /// [`halve`](Self::halve), it is a bound on the halved counts, rounded down.
+    /// [`halve`](Self::halve), the result is a bound on the halved counts, rounded down.
     pub fn missed_at_most(&self) -> u64 {
         self.missed
     }
 
     /// All keys that may have occurred at least `threshold` times, in descending order of
-    /// `at_most`. The result includes every key that occurred that often. If `at_least` of a key is
-    /// at least `threshold`, the key certainly occurred that often. Returns `None` if `threshold`
-    /// is at most [`missed_at_most`](Self::missed_at_most), because some of these keys may then be
-    /// missing from the list.
+    /// `at_most`. The result includes every key that occurred at least `threshold` times, and can
+    /// include rarer keys. If `at_least >= threshold` for a key, the key certainly occurred at
+    /// least `threshold` times.
+    ///
+    /// Returns `None` if `threshold <= missed_at_most`, because a key that occurred `threshold`
+    /// times may then be missing from the list: see [`missed_at_most`](Self::missed_at_most).
     pub fn above(&self, threshold: u64) -> Option<Vec<HeavyHitter>> {
         let complete = threshold > self.missed;
         complete.then(|| self.sorted().into_iter().take_while(|hitter| hitter.at_most >= threshold).collect())
@@ -312,8 +318,8 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
         HeavyHitter { key: key.to_key_bytes(), at_least: 0, at_most, saturated: at_most == u64::MAX }
     }
 
-    /// The `number` keys with the highest `at_most`, in descending order. If the list has fewer
-    /// keys, all of its keys are returned.
+    /// The first `number` keys of the list, in descending order of `at_most`. If the list has fewer
+    /// keys, the result contains all keys of the list.
     pub fn top(&self, number: usize) -> Vec<HeavyHitter> {
         let mut hitters = self.sorted();
         hitters.truncate(number);
@@ -333,14 +339,15 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
         &self.sketch
     }
 
-    /// The capacity of the list. Each time the list drops keys, at most this many keys remain.
+    /// The capacity of the list. The list can hold up to twice as many keys as its capacity. Each
+    /// time keys are dropped from the list, at most `capacity` keys remain.
     pub fn capacity(&self) -> u64 {
         self.capacity
     }
 
     /// Halves the counts in the sketch and in the list: see
-    /// [`Sketch::halve`](super::Sketch::halve). All bounds then hold for the halved counts, rounded
-    /// down.
+    /// [`Sketch::halve`](super::Sketch::halve). After this call, all bounds hold for the halved
+    /// counts, rounded down.
     pub fn halve(&mut self) {
         self.sketch.halve();
         self.missed = half(self.missed, |bound| bound / 2);
@@ -358,12 +365,12 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
         }
     }
 
-    /// Adds the counts and the list of another sketch, so that this sketch and its list describe
-    /// both streams. The capacity of this list stays the same.
+    /// Adds the counts and the list of another sketch. After this call, this sketch and its list
+    /// describe the streams of both sketches. The capacity of this list stays the same.
     ///
-    /// If a key is in only one list, its count in the other stream is at most `missed_at_most` of
-    /// the other list. After the merge, `missed_at_most` is at least the sum of its values in the
-    /// two lists before the merge.
+    /// If a key is in only one of the two lists, its count in the other stream is at most the value
+    /// of `missed_at_most` for the other list. After the merge, the value of `missed_at_most` is at
+    /// least the sum of the two values before the merge.
     ///
     /// # Errors
     /// Returns the same errors as [`Sketch::merge`](super::Sketch::merge).

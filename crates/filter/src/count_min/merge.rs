@@ -12,21 +12,21 @@ use truebloom_math::count_min::{Rows, Shape};
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct InnerProduct {
-    /// The estimate. It is at least the inner product, unless it is saturated.
+    /// The estimate. Unless the estimate is saturated, it is at least the inner product.
     pub value: u128,
     /// An upper bound on the amount by which the estimate exceeds the inner product. The bound
-    /// fails with a probability of at most `delta`, which the caller chooses.
+    /// fails with a probability of at most `delta`. The caller chooses `delta`.
     pub error_bound: f64,
     /// Whether the estimate or any counter of the two sketches reached its highest value.
     pub saturated: bool,
 }
 
 impl<R: RowHashes, C: Counter> Sketch<R, C> {
-    /// Adds all counts of another sketch, so that this sketch counts both streams.
+    /// Adds all counts of another sketch. This sketch then contains the counts of both streams.
     ///
-    /// If either sketch uses conservative update, the merged counters can differ from the counters
-    /// of a single sketch that counts both streams. All bounds still hold. The time is linear in
-    /// the number of counters.
+    /// If either sketch uses [conservative update](Self::with_conservative_update), the merged
+    /// counters can differ from the counters of a single sketch that counts both streams. Even
+    /// then, all bounds hold for the merged sketch. The time is linear in the number of counters.
     ///
     /// # Errors
     /// Returns an error if the sketches differ in size, hasher or seed. After an error, the sketch
@@ -35,9 +35,10 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
         self.merge_times(other, 1)
     }
 
-    /// Adds all counts of another sketch, multiplied by `times`. The result is the same as after
-    /// `times` calls of [`merge`](Self::merge). The time is linear in the number of counters and
-    /// does not depend on `times`.
+    /// Multiplies each count of another sketch by the number `times`, and adds the products to this
+    /// sketch. The other sketch stays the same. The result is the same as if [`merge`](Self::merge)
+    /// were called `times` times. The time is linear in the number of counters and does not depend
+    /// on `times`.
     ///
     /// # Errors
     /// Returns an error if the sketches differ in size, hasher or seed. After an error, the sketch
@@ -56,14 +57,18 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
         Ok(())
     }
 
-    /// An estimate of the inner product of both streams. The estimate is never too low, unless it
-    /// is saturated. The inner product of a stream with itself is the sum of the squares of its
-    /// counts. The time is linear in the number of counters.
+    /// An estimate of the inner product of two streams: the one that this sketch counted, and the
+    /// one that `other` counted. To compute the inner product, the count of every key in one stream
+    /// is multiplied by its count in the other stream, and all products are added. For example, the
+    /// inner product of a stream with itself is the sum of the squares of all counts.
+    ///
+    /// The estimate is never too low, unless it is saturated. The time is linear in the number of
+    /// counters.
     ///
     /// # Errors
     /// Returns an error if the sketches differ in size, hasher or seed. Also returns an error if
-    /// one of the sketches uses conservative update or was halved, because its counters can then be
-    /// lower than the sum of the counts of their keys.
+    /// one of the sketches uses conservative update or was halved. In such a sketch, a counter can
+    /// be lower than the sum of the counts of all keys that share this counter.
     pub fn inner_product(&self, other: &Sketch<R, C>, delta: &Rate) -> Result<InnerProduct, MergeError> {
         self.check_mergeable(other)?;
         for sketch in [self, other] {

@@ -1,21 +1,24 @@
 //! Count-Min sketches count how often each key occurred, in a fixed amount of memory. An estimate
-//! can be too high, but never too low.
+//! can be too high. An estimate cannot be too low, unless counters have reached their highest
+//! value.
 //!
 //! | | |
 //! |---|---|
-//! | [`CountMin`] | an independent hash for every row; the usual choice |
-//! | [`TwoHashCountMin`] | rows that share hashes: less hashing, but about twice as many counters |
-//! | [`PairwiseCountMin`] | for integers: hashes that are proven to be pairwise independent |
-//! | [`HeavyHitters`] | a sketch with a list of the most frequent keys; [`ListedSketch`] is the same for other kinds of rows |
+//! | [`CountMin`] | every row has an independent hash function; the usual choice |
+//! | [`TwoHashCountMin`] | the rows share hash functions: less hashing than [`CountMin`], but about twice as many counters |
+//! | [`PairwiseCountMin`] | for integers: the hash functions are proven to be pairwise independent |
+//! | [`HeavyHitters`] | a sketch with a list of the most frequent keys; [`ListedSketch`] is the same for other types of rows |
 //! | [`DyadicCountMin`] | counts of ranges of integers |
 //!
 //! # What is proven
-//! An estimate is never below the key's count, unless it is marked as
-//! [`saturated`](Estimate::saturated). The parameters `epsilon` and `delta` describe the accuracy
-//! of a sketch. Let `N` be the sum of all counts. For a key chosen without knowing the seed, the
-//! estimate exceeds the count by more than `epsilon N` with a probability of at most `delta`.
-//! [`Sketch::error_bound`] computes a bound from the present counters, which is usually far below
-//! `epsilon N`.
+//! An estimate of a key's count is at least the true count. The only exception is an estimate that
+//! is marked as [`saturated`](Estimate::saturated), because all counters of the key have reached
+//! their highest value.
+//!
+//! The parameters `epsilon` and `delta` describe the accuracy of a sketch. Let `N` be the sum of
+//! all counts. For a key chosen without knowing the seed, the estimate exceeds the count by more
+//! than `epsilon * N` with a probability of at most `delta`. [`Sketch::error_bound`] computes a
+//! bound from the present counters. This bound is usually far below `epsilon * N`.
 //!
 //! The bounds hold for a single key, not for all keys at once. If you query a thousand keys with a
 //! delta of 1/1000, on average at most one error exceeds its bound.
@@ -66,24 +69,25 @@ use core::fmt;
 use truebloom_math::Rate;
 use truebloom_math::count_min::Shape;
 
-/// A Count-Min sketch with an independent hash for every row.
+/// A Count-Min sketch with an independent hash function for every row.
 pub type CountMin<C = u64> = Sketch<FullRows, C>;
 
-/// A Count-Min sketch with pairwise independent rows: see [`PairwiseRows`].
+/// A Count-Min sketch for integers, with hash functions that are proven to be pairwise independent:
+/// see [`PairwiseRows`].
 pub type PairwiseCountMin<C = u64> = Sketch<PairwiseRows, C>;
 
-/// A Count-Min sketch whose rows share hashes: see [`TwoHashRows`].
+/// A Count-Min sketch whose rows share hash functions: see [`TwoHashRows`].
 pub type TwoHashCountMin<C = u64> = Sketch<TwoHashRows, C>;
 
 /// Rows of counters. A key has one counter in each row. Counting the key raises its counters. The
-/// smallest of its counters is the estimate of its count.
+/// estimate of the key's count is the smallest of the key's counters.
 ///
 /// `R` determines which counter a key has in each row. `C` is the type of the counters, `u32` or
-/// `u64`. A counter that reaches its highest value stays there. If all counters of a key have
-/// reached the highest value, the estimate is marked as [`saturated`](Estimate::saturated). The
-/// [module](self) documentation states the proven bounds.
+/// `u64`. A counter that reaches its highest value keeps this value. If all counters of a key have
+/// reached the highest value, the estimate of the key's count is marked as
+/// [`saturated`](Estimate::saturated). The [module](self) documentation states the proven bounds.
 ///
-/// `K` says where the counters are stored: in the sketch's own memory, or in existing bytes
+/// `K` determines where the counters are stored: in the sketch's own memory, or in existing bytes
 /// ([`view`](Sketch::view)).
 pub struct Sketch<R: RowHashes, C: Counter = u64, K: Backing = Owned> {
     hasher: PortableHasher,
@@ -101,8 +105,8 @@ pub struct Sketch<R: RowHashes, C: Counter = u64, K: Backing = Owned> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct Estimate {
-    /// The estimate. It is at least the count, unless it is saturated. After
-    /// [`halve`](Sketch::halve), it is at least the halved count, rounded down.
+    /// The estimate. Unless the estimate is saturated, it is at least the true count. After
+    /// [`halve`](Sketch::halve), the estimate is at least the halved count, rounded down.
     pub value: u64,
     /// Whether all counters of the key reached their highest value. The true count can then be
     /// higher than `value`, and has no upper bound.
@@ -117,10 +121,10 @@ fn zeroed<C: Counter>(count: u128) -> Result<Vec<C>, BuildError> {
 }
 
 impl<R: RowHashes, C: Counter> Sketch<R, C> {
-    /// A sketch with a random seed. With probability at least `1 - delta`, an estimate is too high
-    /// by at most `epsilon` times the sum of all counts.
+    /// A sketch with a random seed. With probability at least `1 - delta`, an estimate exceeds the
+    /// true count by at most `epsilon` times the sum of all counts.
     ///
-    /// [`Shape::for_error`] computes the size.
+    /// [`Shape::for_error`] computes the size of the sketch.
     ///
     /// # Errors
     /// Returns an error if no sketch can reach `epsilon` and `delta`, if the memory cannot be
@@ -134,35 +138,39 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
     /// for untrusted keys.
     ///
     /// # Errors
-    /// Returns the same errors as [`new`](Self::new), but needs no random numbers.
+    /// Returns the same errors as [`new`](Self::new), except the error for missing random numbers.
     pub fn with_hasher(epsilon: Rate, delta: Rate, hasher: PortableHasher) -> Result<Sketch<R, C>, BuildError> {
         Sketch::with_shape(Shape::for_error(&epsilon, &delta, R::ROWS)?, hasher)
     }
 
-    /// An empty sketch of this size.
+    /// An empty sketch of the given size.
     ///
     /// # Errors
-    /// Returns an error if the shape is for a kind of rows other than `R`, if it has more than
-    /// [`MAX_PROBES`] rows, or if its width is above 2^62 (2^40 for [`PairwiseRows`]). Also returns
-    /// an error if the memory cannot be allocated.
+    /// Returns an error if the shape was made for rows of another type than `R`. Returns an error
+    /// if the shape has more than [`MAX_PROBES`] rows, or a width above 2^62 (2^40 for
+    /// [`PairwiseRows`]). Also returns an error if the memory cannot be allocated.
     pub fn with_shape(shape: Shape, hasher: PortableHasher) -> Result<Sketch<R, C>, BuildError> {
         let hashes = checked_hashes(&shape, hasher)?;
         Ok(Sketch { hasher, shape, hashes, counters: zeroed(shape.cells())?, total: 0, conservative: false, halved: false })
     }
 
-    /// Uses conservative update from now on: counting a key raises only those of its counters that
-    /// are below its new estimate, and only up to this estimate. Estimates become smaller, and all
-    /// bounds still hold, even after a [`merge`](Self::merge). There are two drawbacks. A merged
-    /// sketch can differ from a sketch that counts both streams, and
-    /// [`inner_product`](Self::inner_product) returns an error.
+    /// Uses conservative update from now on. When a key is counted, the new estimate of its count
+    /// is the old estimate plus the added count. Only the counters of the key that are below the
+    /// new estimate are raised, and only to the new estimate.
+    ///
+    /// Estimates are then usually lower than without conservative update. All bounds still hold,
+    /// even after a [`merge`](Self::merge). There are two drawbacks. A merged sketch can differ
+    /// from a sketch that counts both streams, and [`inner_product`](Self::inner_product) returns
+    /// an error.
     #[must_use]
     pub fn with_conservative_update(mut self) -> Sketch<R, C> {
         self.conservative = true;
         self
     }
 
-    /// Counts a key `count` times. This takes one hash, and one access to a counter per row. With
-    /// conservative update, it takes two accesses per row.
+    /// Adds `count` to the count of a key. The key is hashed once, and one counter in each row is
+    /// accessed. With [conservative update](Self::with_conservative_update), each of these counters
+    /// is accessed twice.
     #[inline]
     pub fn add<K: Key + ?Sized>(&mut self, key: &K, count: u64) {
         self.add_hash(self.hash(key), count);
@@ -186,12 +194,12 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
         (self.total, self.halved) = (0, false);
     }
 
-    /// Halves all counts, rounding down. If you call this method at regular intervals, old counts
-    /// lose half of their weight in each interval.
+    /// Divides all counts by 2 and rounds down. If you call this method at regular intervals, old
+    /// counts lose half of their weight in each interval.
     ///
-    /// After this call, an estimate is at least the halved count, rounded down.
-    /// [`error_bound`](Self::error_bound) adds 1 for the rounding. Saturated counters are not
-    /// halved. The time is linear in the number of counters.
+    /// After this call, an estimate is at least the halved count, rounded down. The bounds that
+    /// [`error_bound`](Self::error_bound) returns include 1 for the rounding. Counters at their
+    /// highest value are not halved. The time is linear in the number of counters.
     pub fn halve(&mut self) {
         self.counters.iter_mut().for_each(|counter| *counter = counter.half());
         // The total is rounded up, because the bounds need a total that is at least the sum of the
@@ -203,8 +211,8 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
 
 impl<R: RowHashes, C: Counter, K: Backing> Sketch<R, C, K> {
     /// An upper bound on how often a key occurred, unless the estimate is
-    /// [`saturated`](Estimate::saturated). This takes one hash, and one access to a counter per
-    /// row.
+    /// [`saturated`](Estimate::saturated). The key is hashed once, and one counter in each row is
+    /// read.
     #[inline]
     pub fn estimate<Q: Key + ?Sized>(&self, key: &Q) -> Estimate {
         self.estimate_hash(self.hash(key))
@@ -232,12 +240,14 @@ impl<R: RowHashes, C: Counter, K: Backing> Sketch<R, C, K> {
     }
 
     /// The sum of all counts. After [`halve`](Self::halve), the result is an upper bound on the sum
-    /// of the halved counts. If the result is 2^64 - 1, the sum can be higher.
+    /// of the halved counts. If the result is 2^64 - 1, the true sum can be higher.
     pub fn total(&self) -> u64 {
         self.total
     }
 
-    /// The width (counters in a row), the depth (rows in a copy), and the number of copies.
+    /// The size of the sketch: the number of copies, the number of rows in each copy (the depth),
+    /// and the number of counters in each row (the width). A sketch with independent rows has one
+    /// copy.
     pub fn shape(&self) -> Shape {
         self.shape
     }
@@ -253,7 +263,7 @@ impl<R: RowHashes, C: Counter, K: Backing> Sketch<R, C, K> {
     }
 
     /// Returns true if the counts of this sketch, or of a sketch that was merged into it, were
-    /// halved. [`clear`](Sketch::clear) resets this.
+    /// halved. After [`clear`](Sketch::clear), the result is false.
     pub fn is_halved(&self) -> bool {
         self.halved
     }
@@ -298,7 +308,7 @@ fn checked_hashes<R: RowHashes>(shape: &Shape, hasher: PortableHasher) -> Result
 }
 
 impl<R: RowHashes, C: Counter, K: Backing> fmt::Debug for Sketch<R, C, K> {
-    /// Formats the parameters, not the counters.
+    /// Formats the parameters of the sketch, but not its counters.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Sketch")
             .field("shape", &self.shape)
