@@ -14,14 +14,14 @@ use core::hash::{Hash, Hasher};
 use core::num::{IntErrorKind, ParseIntError};
 use core::str::FromStr;
 
-/// A false-positive rate strictly between 0 and 1, exactly as written. `0.1%`, `1/1000`, `1e-3` and
-/// `0.001` are the same rate. The rate is not rounded to an `f64`. If a plan can compute the rate
-/// of a filter exactly, it compares that rate with this exact number. So a filter whose rate is
-/// exactly the requested rate is accepted.
+/// A false-positive rate strictly between 0 and 1. The rate is the exact number that was written,
+/// and is not rounded to an `f64`. `0.1%`, `1/1000`, `1e-3` and `0.001` are the same rate. If the
+/// rate of a filter can be computed exactly, a plan compares it with this exact number. So a filter
+/// whose rate is exactly the requested rate is accepted.
 ///
 /// A `Rate` is made from text (`"0.1%".parse()`) or from an `f64`. An `f64` stands for the shortest
-/// decimal that rounds to it. A `Rate` holds up to 19 significant digits, and exponents down to
-/// -4000.
+/// decimal that rounds to it. A `Rate` has at most 19 significant digits. Its decimal exponent is
+/// at least -4000.
 ///
 /// ```
 /// use truebloom_math::Rate;
@@ -78,8 +78,9 @@ impl Rate {
         (self.numerator, self.exponent, self.divisor)
     }
 
-    /// Returns the nearest `f64`, or a neighbour of the nearest. The result is 0 for rates below
-    /// the range of `f64`. Use [`Rate::ln`] for such rates.
+    /// Returns the rate as an `f64`: the nearest `f64`, or the `f64` directly above or below the
+    /// nearest. The result is 0 for rates below the range of `f64`. Use [`Rate::ln`] for such
+    /// rates.
     #[must_use]
     pub fn to_f64(&self) -> f64 {
         let decimal: f64 = format!("{}e{}", self.numerator, self.exponent).parse().unwrap_or(0.0);
@@ -185,7 +186,7 @@ fn multiplicity(mut number: u64, prime: u64) -> u32 {
 }
 
 impl PartialEq for Rate {
-    /// Compares the numbers, even if their parts differ.
+    /// Returns true if both rates are the same number, even if their [`parts`](Self::parts) differ.
     fn eq(&self, other: &Rate) -> bool {
         self.over(other) == other.over(self)
     }

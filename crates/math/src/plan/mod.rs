@@ -34,9 +34,9 @@ use crate::{Fpr, Layout, Rate, Result, SchemeId};
 /// cache line.
 pub const WORTH_TIMES: f64 = 1.1;
 
-/// The size of a filter, with a proven rate. [`Plan::new`] creates a plan. In the crate
-/// `truebloom`, the constructors named `from_plan` build filters from a plan. A plan can be used
-/// for many filters.
+/// The parameters of a filter, such as its number of bits, and the rate that is proven for these
+/// parameters. [`Plan::new`] creates a plan. In the crate `truebloom`, the constructors named
+/// `from_plan` build filters from a plan. A plan can be used for many filters.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Plan {
@@ -46,18 +46,23 @@ pub struct Plan {
     pub bits: u64,
     /// The number of probes per item, k.
     pub probes: u32,
-    /// The number of distinct items, n, for which the rate holds. `items` is the number given in
-    /// the target, or the largest number that the bits can hold at the requested rate.
+    /// The number of distinct items, n, for which the rate holds. If the target gives a number of
+    /// items, `items` is that number. Otherwise, `items` is the largest number of items that the
+    /// bits can hold at the requested rate.
     pub items: u64,
     /// The requested rate, or `None` if no rate was requested.
     pub rate: Option<Rate>,
-    /// The expected rate at `items`. Its upper end includes the bound on equal hashes, and is at
+    /// The expected rate of a filter with `items` items. The upper end of this bracket includes
+    /// [`hash_floor`](Self::hash_floor), the bound for keys with equal hashes. The upper end is at
     /// most the requested rate.
     pub fpr: Fpr,
-    /// For [`Promise::OneFilter`], an upper limit on the rate of the individual filter. With a
-    /// random seed, the rate stays within the limit with the promised confidence. The upper end of
-    /// the limit's bracket includes the bound on equal hashes, and is at most the requested rate.
-    /// The proof uses tail bounds and does not assume a normal distribution.
+    /// For [`Promise::OneFilter`], an upper limit on the rate of the individual filter. If the seed
+    /// is random, the rate is at most this limit with the confidence that the target requests. The
+    /// limit is proven with tail bounds. The proof does not assume a normal distribution.
+    ///
+    /// The limit is given as a bracket. The upper end of the bracket includes
+    /// [`hash_floor`](Self::hash_floor), the bound for keys with equal hashes. The upper end is at
+    /// most the requested rate.
     pub guarantee: Option<RateQuantile>,
     /// An upper bound on the part of the rate that is caused by keys with equal hashes:
     /// `items / 2^hash_bits`.
@@ -67,31 +72,36 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Creates a plan by computing what the target does not give: the smallest number of bits for
-    /// the rate, the largest number of items, or the rate of a given size. If the target does not
-    /// give the number of probes, the best number is used.
+    /// Creates the plan for a target. If the target gives items and a rate, this function computes
+    /// the smallest number of bits. If the target gives bits and a rate, it computes the largest
+    /// number of items. If the target gives items and bits, it computes the rate. If the target
+    /// does not give the number of probes, the function uses the best number of probes.
     ///
     /// The average rate is proven to be at most the requested rate. With [`Promise::OneFilter`],
     /// the rate of the individual filter is also proven to be at most the requested rate, with the
     /// requested confidence.
     ///
-    /// With [`Promise::Mean`], it is proven that one bit less would not be enough (for blocked
-    /// filters, one block less). This proof does not cover two-hash schemes, for which a smaller
-    /// plan may exist. With [`Promise::OneFilter`], a smaller plan may exist, too. The reason is
-    /// that the probability of meeting the rate is not monotone in the number of bits. For a
-    /// standard filter, for example, the largest number of set bits that meets the rate is rounded
-    /// down to a whole number, and this rounding makes the probability jump.
+    /// With [`Promise::Mean`], it is also proven that a filter with one bit less does not meet the
+    /// rate. For blocked filters, the proof is for one block less. Two-hash schemes, such as double
+    /// hashing, are an exception: a smaller plan may exist.
+    ///
+    /// With [`Promise::OneFilter`], a smaller plan may exist, too, because the probability of
+    /// meeting the rate is not monotone in the number of bits. For example, a standard filter meets
+    /// the rate up to a certain number of set bits. This number is rounded down to a whole number,
+    /// and the rounding makes the probability jump.
     ///
     /// # Errors
     /// Fails if a parameter is out of range. Fails with
     /// [`Error::Underdetermined`](crate::Error::Underdetermined) if the target gives fewer than two
-    /// of items, rate and bits. Fails with [`Error::NoGuarantee`](crate::Error::NoGuarantee) if it
-    /// requests a guarantee for a two-hash scheme.
+    /// of items, rate and bits. Fails with [`Error::NoGuarantee`](crate::Error::NoGuarantee) if the
+    /// target requests a guarantee for a two-hash scheme.
     ///
-    /// Also fails if the requested rate is not above the bound on equal hashes. In this case, the
-    /// field `reachable` of the error is that bound. Also fails if the requested rate needs more
-    /// memory than the cap allows, or is not proven to be possible with the given bits. In these
-    /// two cases, `reachable` is an upper bound on the lowest rate that is possible.
+    /// Keys with equal hashes add at most `items / 2^hash_bits` to the rate. Fails if the requested
+    /// rate is not above this bound. The field `reachable` of the error is then the bound.
+    ///
+    /// Fails if the requested rate needs more memory than the cap allows. Fails if it is not proven
+    /// that the given bits can meet the requested rate. In these two cases, the field `reachable`
+    /// of the error is an upper bound on the lowest rate that is possible.
     pub fn new(target: &Target) -> Result<Plan> {
         let _work = work::begin();
         target.check()?;
@@ -119,8 +129,8 @@ impl Plan {
     /// Returns the law of the planned filter: the formulas for its rate and its number of set bits.
     ///
     /// # Errors
-    /// Fails if [`SchemeId::law`] fails. This never happens for a plan whose fields were not
-    /// changed.
+    /// Fails if [`SchemeId::law`] fails. [`SchemeId::law`] never fails for a plan whose fields were
+    /// not changed.
     pub fn law(&self) -> Result<Box<dyn Law>> {
         self.scheme.law(self.bits, self.probes)
     }
@@ -132,9 +142,9 @@ impl Plan {
         self.scheme.layout()
     }
 
-    /// Returns the expected rate of the planned filter with another number of items. As in
-    /// [`fpr`](Self::fpr), the upper end includes the bound on equal hashes. For two-hash schemes,
-    /// the result is the proven bracket that planning uses.
+    /// Returns the expected rate of the planned filter with another number of items. The upper end
+    /// of the bracket includes `items / 2^hash_bits`, the bound for keys with equal hashes. For
+    /// two-hash schemes, the result is the same proven bracket that [`new`](Self::new) uses.
     ///
     /// # Errors
     /// Fails as [`Law::fpr`] does.
@@ -149,8 +159,9 @@ impl Plan {
         Ok(fpr)
     }
 
-    /// Returns how much equal hashes add to the rate of the planned filter. For two-hash schemes,
-    /// also returns how much the dependence between positions adds.
+    /// Returns how much keys with equal hashes add to the rate of the planned filter. In two-hash
+    /// schemes, the positions of a key depend on each other. For these schemes, also returns how
+    /// much this dependence adds to the rate.
     ///
     /// # Errors
     /// Fails as [`law`](Self::law) does.
@@ -159,7 +170,8 @@ impl Plan {
         Ok(self.law()?.floors(self.items, self.target.hash_bits))
     }
 
-    /// Returns the filter that the textbook formulas give for the same target, with its true rate.
+    /// Returns the filter that the textbook formulas give for the same target, and the expected
+    /// rate that this filter really has.
     ///
     /// # Errors
     /// Fails if computing the exact rate of the textbook filter would take too much work.
@@ -186,9 +198,11 @@ impl Plan {
     /// - a blocked plan for the items and the rate of `standard`
     ///
     /// If the target also gives items and a rate, the result is the bits of the blocked plan,
-    /// divided by the bits of the standard plan. Otherwise, the function computes two ratios: the
-    /// given bits divided by the bits of the standard plan, and the bits of the blocked plan
-    /// divided by the given bits. The result is the larger ratio.
+    /// divided by the bits of the standard plan. Otherwise, the result is the larger of these two
+    /// ratios:
+    ///
+    /// - the given bits, divided by the bits of the standard plan
+    /// - the bits of the blocked plan, divided by the given bits
     ///
     /// The result is `None` if one of the two plans cannot be made. Making both takes as long as
     /// [`Plan::new`] for a blocked filter: a few tens of milliseconds.
@@ -221,8 +235,8 @@ impl Plan {
         self.guarantee.map_or(self.fpr.upper, |one| one.fpr.upper.max(self.fpr.upper))
     }
 
-    /// Returns whether this blocked plan is worth its memory: whether [`Plan::bits_ratio`] is at
-    /// most [`WORTH_TIMES`]. [`Layout::Auto`] uses this criterion.
+    /// Returns true if [`Plan::bits_ratio`] is at most [`WORTH_TIMES`], which is 1.1. A blocked
+    /// filter then counts as worth its additional memory. [`Layout::Auto`] uses this criterion.
     #[must_use]
     pub fn is_worth_it(&self, standard: &Plan) -> bool {
         self.bits_ratio(standard).is_some_and(|times| times <= WORTH_TIMES)

@@ -6,8 +6,8 @@ use super::target::Target;
 use crate::Variant;
 use crate::{Fpr, MAX_BITS, Rate, Result};
 
-/// The filter that the textbook formulas give for the same target, with its true rate. It is always
-/// a filter without blocks.
+/// The filter that the textbook formulas give for the same target, and the expected rate that this
+/// filter really has. The textbook filter is always a filter without blocks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Textbook {

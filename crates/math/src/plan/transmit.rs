@@ -27,16 +27,16 @@ fn entropy(bits: f64, ones: f64) -> f64 {
 }
 
 impl Plan {
-    /// Returns an upper bound on the average size, in bits, of the planned filter after
-    /// compression, when it holds its planned number of items. The bound is [`entropy_bits`] at the
-    /// mean number of set bits. By Jensen's inequality, it is at least the mean of
-    /// [`entropy_bits`]. The result is `None` if the mean number of set bits is not known, as for
-    /// blocked filters.
+    /// Returns an upper bound on the average compressed size, in bits, of the planned filter with
+    /// its planned number of items. The function [`entropy_bits`] computes the compressed size from
+    /// the number of set bits. The bound is the value of this function for the mean number of set
+    /// bits. By Jensen's inequality, this value is at least the average compressed size. The result
+    /// is `None` if the mean number of set bits is not known, as for blocked filters.
     ///
     /// Let p be the rate and n the number of items. With the best number of probes, the filter is
     /// about half full, and the bound is about `1.44 n log2(1/p)`. With fewer probes and more bits
-    /// for the same rate, the bound is lower. With one probe and `n/p` bits, it is about
-    /// `n (log2(1/p) + 1.44)` (Mitzenmacher 2002).
+    /// for the same rate, the bound is smaller than this value. With one probe and `n/p` bits, the
+    /// bound is about `n (log2(1/p) + 1.44)` (Mitzenmacher 2002).
     ///
     /// # Errors
     /// Fails if computing the mean would take too much work, which happens only with hundreds of
@@ -60,9 +60,9 @@ impl Plan {
     /// ```
     ///
     /// # Errors
-    /// Fails as [`new`](Self::new) does. Also fails unless the target gives items and a rate, and
-    /// neither bits nor probes. Also fails for the layout [`Layout::Lines`]. Also fails if a filter
-    /// with one probe still takes more than `most` bits.
+    /// Fails as [`new`](Self::new) does. Fails if the target does not give both items and a rate.
+    /// Fails if the target gives bits or probes. Fails for the layout [`Layout::Lines`]. Fails if a
+    /// compressed filter with one probe still takes more than `most` bits.
     pub fn for_transmission(target: &Target, most: u64) -> Result<Plan> {
         if target.bits.is_some() || target.probes.is_some() || target.items.is_none() || target.rate.is_none() {
             return out_of_range(

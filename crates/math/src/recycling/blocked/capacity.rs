@@ -34,9 +34,9 @@ impl BlockedSized {
         self.design.bits() as f64 / items / (standard.design.total_bits() as f64 / others)
     }
 
-    /// Returns whether the design is worth its memory: whether [`bits_ratio`](Self::bits_ratio) is
-    /// at most [`WORTH_TIMES`]. The command `truebloom plan --recycling --layout auto` uses this
-    /// criterion.
+    /// Returns true if [`bits_ratio`](Self::bits_ratio) is at most [`WORTH_TIMES`], which is 1.1. A
+    /// blocked filter then counts as worth its additional memory. The command
+    /// `truebloom plan --recycling --layout auto` uses this criterion.
     #[must_use]
     pub fn is_worth_it(&self, standard: &SizedDesign) -> bool {
         self.bits_ratio(standard) <= WORTH_TIMES
