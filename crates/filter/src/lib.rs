@@ -165,8 +165,8 @@ pub use scalable::{FIRST_ITEMS, ScalableFilter, ScalableView};
 pub use truebloom_derive::Key;
 pub use truebloom_math::{self, Fpr, Plan, Promise, Rate, Target};
 
-/// The largest number of probes per key. The file format sets this limit. Plans for practical rates
-/// need fewer than 100 probes per key.
+/// The largest number of probes per key. The file format sets this limit. For the false-positive
+/// rates that are used in practice, a plan needs fewer than 100 probes per key.
 pub const MAX_PROBES: u32 = 1_000;
 
 #[cfg(all(feature = "any", feature = "std"))]

@@ -29,15 +29,15 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 macro_rules! as_its_file {
     ($([$($generics:tt)*] $type:ty),*) => {$(
         impl<$($generics)*> Serialize for $type {
-            /// Writes the value's file as bytes.
+            /// Serializes the value as the bytes of its file.
             fn serialize<Z: Serializer>(&self, serializer: Z) -> Result<Z::Ok, Z::Error> {
                 serialize_stored(self, serializer)
             }
         }
 
         impl<'de, $($generics)*> Deserialize<'de> for $type {
-            /// Reads the value from the bytes of its file. The bytes may be damaged or malicious.
-            /// For invalid bytes, the method returns an error.
+            /// Deserializes the value from the bytes of its file. The bytes may be damaged or
+            /// malicious. For invalid bytes, the method returns an error.
             fn deserialize<Z: Deserializer<'de>>(deserializer: Z) -> Result<Self, Z::Error> {
                 deserialize_stored(deserializer)
             }

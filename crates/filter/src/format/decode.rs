@@ -9,9 +9,9 @@ use alloc::vec::Vec;
 use core::cmp::Ordering;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Reads a value from these bytes. The bytes must be exactly one file, with nothing after it.
-/// Decoding takes about as much memory as the bytes, and twice as much for filters that grow. A
-/// compressed file is expanded first.
+/// Reads a value from these bytes. The bytes must be the whole content of one file, with nothing
+/// after it. Decoding takes about as much memory as the bytes, and twice as much for filters that
+/// grow. A compressed file is expanded first.
 pub(crate) fn from_bytes<T: Stored>(bytes: &[u8]) -> Result<T, FormatError> {
     if is_compressed(bytes) {
         // A file with a wrong header is refused before anything is expanded.

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use std::io::{self, Write};
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
-/// The value's file as bytes. Returns an error if the memory cannot be allocated.
+/// Encodes a value in the file format. Returns an error if the memory cannot be allocated.
 pub(crate) fn to_bytes<T: Written>(value: &T) -> Result<Vec<u8>, BuildError> {
     let total = encoded_bytes(value);
     let refuse = || BuildError::Memory { bytes: total };
@@ -19,8 +19,8 @@ pub(crate) fn to_bytes<T: Written>(value: &T) -> Result<Vec<u8>, BuildError> {
     Ok(bytes)
 }
 
-/// A part of the value's file: at most `length` bytes from `start` on. The checksum of the whole
-/// file is computed only if the part includes bytes of the header.
+/// A part of the encoded value: at most `length` bytes from the index `start` on. The checksum of
+/// the whole file is computed only if the part includes bytes of the header.
 pub(crate) fn part_of_bytes<T: Written>(value: &T, start: u64, length: usize) -> Result<Vec<u8>, BuildError> {
     let end = encoded_bytes(value).min(start.saturating_add(length as u64));
     let count = usize::try_from(end.saturating_sub(start)).unwrap_or(usize::MAX);
@@ -41,8 +41,8 @@ pub(crate) fn part_of_bytes<T: Written>(value: &T, start: u64, length: usize) ->
     Ok(bytes)
 }
 
-/// Writes the value's file to the beginning of `bytes`, and returns its length. Returns an error if
-/// `bytes` is shorter than the file.
+/// Writes the encoded value to the beginning of `bytes`, and returns the number of bytes written.
+/// Returns an error if `bytes` is shorter than the encoded value.
 pub(crate) fn write_into<T: Written>(value: &T, bytes: &mut [u8]) -> Result<usize, BuildError> {
     let needed = encoded_bytes(value);
     let found = bytes.len() as u64;
@@ -56,7 +56,7 @@ pub(crate) fn write_into<T: Written>(value: &T, bytes: &mut [u8]) -> Result<usiz
     Ok(place.len())
 }
 
-/// Writes the value's file to a writer, in large pieces.
+/// Writes the encoded value to a writer, in large pieces.
 #[cfg(feature = "std")]
 pub(crate) fn write_to<T: Written>(value: &T, mut writer: impl Write) -> io::Result<()> {
     writer.write_all(&header(value))?;
@@ -64,7 +64,7 @@ pub(crate) fn write_to<T: Written>(value: &T, mut writer: impl Write) -> io::Res
     writer.flush()
 }
 
-/// The length of the value's file in bytes.
+/// The length of the encoded value in bytes.
 pub(crate) fn encoded_bytes<T: Written>(value: &T) -> u64 {
     HEADER_BYTES as u64 + 8 * value.word_count()
 }

@@ -5,7 +5,8 @@
 macro_rules! writes_files {
     ($(#[$of_bytes:meta])* [$($generics:tt)*] $type:ty) => {
         impl<$($generics)*> $type {
-            /// The value's file as bytes.
+            /// Encodes this value in the file format, and returns the bytes.
+            /// [`from_bytes`](Self::from_bytes) decodes them.
             $(#[$of_bytes])*
             ///
             /// # Errors
@@ -14,13 +15,13 @@ macro_rules! writes_files {
                 $crate::format::to_bytes(self)
             }
 
-            /// A part of the value's file. The part begins at the byte `start` and has `length`
-            /// bytes. If the file ends earlier, the part ends there. Use this method to send a file
-            /// in parts.
+            /// A part of the bytes that [`to_bytes`](Self::to_bytes) returns. The part begins at
+            /// the index `start` and is `length` bytes long. If there are fewer bytes from this
+            /// index on, the part is shorter. Use this method to send a value in parts.
             ///
             /// The time is linear in the length of the part. The first 256 bytes are the header,
-            /// which contains a checksum of the payload. If the part includes some of these bytes,
-            /// the time is linear in the length of the file.
+            /// which contains a checksum of the payload. If the part includes some of these 256
+            /// bytes, the time is linear in the length of all bytes.
             ///
             /// # Errors
             /// Returns an error if the memory for the part cannot be allocated.
@@ -28,8 +29,8 @@ macro_rules! writes_files {
                 $crate::format::part_of_bytes(self, start, length)
             }
 
-            /// Writes the value's file to a writer. The writer does not need a buffer, because the
-            /// file is written in large pieces.
+            /// Writes this value to a writer, in the file format. The writer does not need a
+            /// buffer, because this method writes large pieces.
             ///
             /// # Errors
             /// Returns the errors of the writer.
@@ -38,8 +39,8 @@ macro_rules! writes_files {
                 $crate::format::write_to(self, writer)
             }
 
-            /// Writes the value's file to the beginning of `bytes`, and returns the length of the
-            /// file. No memory is allocated for a copy of the file.
+            /// Writes this value to the beginning of the slice `bytes`, in the file format. Returns
+            /// the number of bytes written. This method allocates no memory for the encoded value.
             ///
             /// # Errors
             /// Returns an error if `bytes` is shorter than [`encoded_bytes`](Self::encoded_bytes).
@@ -47,20 +48,20 @@ macro_rules! writes_files {
                 $crate::format::write_into(self, bytes)
             }
 
-            /// The length of the value's file in bytes.
+            /// The number of bytes that this value takes in the file format.
             pub fn encoded_bytes(&self) -> u64 {
                 $crate::format::encoded_bytes(self)
             }
 
-            /// Writes the value to a file. An existing file is replaced. The new file gets the
+            /// Writes this value to a file. An existing file is replaced. The new file gets the
             /// owner, the group and the permissions of the old file, as far as the system allows:
-            /// see [`file`](crate::file).
+            /// see the module [`file`](crate::file).
             ///
-            /// A reader of the path sees either the whole old file or the whole new file, even
-            /// after a power cut. The bytes are written to a temporary file in the same folder and
-            /// flushed to the disk, and then the temporary file is renamed. A symbolic link is
-            /// followed, and the file that it points to is replaced. No memory is allocated for a
-            /// copy of the file.
+            /// A program that reads the file sees either the whole old file or the whole new file,
+            /// even after a power cut. The bytes are written to a temporary file in the same folder
+            /// and flushed to the disk, and then the temporary file is renamed. A symbolic link is
+            /// followed, and the file that it points to is replaced. This method allocates no
+            /// memory for a copy of the file.
             ///
             /// # Errors
             /// Returns an error if the file is read-only or cannot be written. Returns an error if
@@ -89,17 +90,17 @@ macro_rules! writes_files {
 macro_rules! reads_files {
     ($(#[$of_bytes:meta])* [$($generics:tt)*] $type:ty) => {
         impl<$($generics)*> $type {
-            /// Reads a value from these bytes. The bytes must be exactly one file, with nothing
-            /// after it.
+            /// Reads a value from these bytes. The bytes must be the whole content of one file,
+            /// with nothing after it.
             ///
             /// The bytes may be damaged or malicious. For invalid bytes, the method returns an
             /// error. The checksums detect damage, but not deliberate changes. The memory needed is
             /// at most a small multiple of the length of the bytes.
             ///
-            /// For a [compressed](crate::wire) file, the memory needed is at most a small multiple
-            /// of the expanded length. The expanded length is at most
+            /// If the file is [compressed](crate::wire), the memory needed is at most a small
+            /// multiple of its uncompressed length. The uncompressed length is at most
             /// [1,024](crate::wire::MOST_EXPANSION) times the compressed length. The time is linear
-            /// in the length of the expanded bytes.
+            /// in the uncompressed length.
             $(#[$of_bytes])*
             ///
             /// # Errors
@@ -114,22 +115,26 @@ macro_rules! reads_files {
             ///
             /// The stream may contain damaged or malicious bytes: see
             /// [`from_bytes`](Self::from_bytes). The memory needed is at most a small multiple of
-            /// the expanded length of the stream, plus 8 MiB.
+            /// the value's length in the stream, plus 8 MiB. For a [compressed](crate::wire) value,
+            /// this is the uncompressed length.
             ///
             /// # Errors
-            /// Returns an error if the stream fails or ends too early. Returns an error if its
-            /// bytes are not a file of this type, or are damaged. Returns an error if the memory
-            /// cannot be allocated.
+            /// Returns an error if the stream fails or ends too early. Returns an error if the
+            /// bytes of the stream are not a file of this type, or are damaged. Returns an error if
+            /// the memory cannot be allocated.
             #[cfg(feature = "std")]
             pub fn read_from(reader: impl std::io::Read) -> Result<Self, $crate::ReadError> {
                 $crate::format::read_from(reader, None)
             }
 
-            /// Reads a file. For most types, the memory needed is about the length of the file. For
-            /// a filter that grows, it is about twice the length of the file. For a sketch's list
-            /// of keys, it is a small multiple of the list's length. A [compressed](crate::wire)
-            /// file needs as much memory as the expanded file would need, plus the compressed
-            /// length and the expanded length.
+            /// Reads a file. For most types of filters and sketches, the memory needed is about the
+            /// length of the file. For a filter that grows, the memory needed is about twice the
+            /// length of the file. If a sketch has a list of frequent keys, the list needs a small
+            /// multiple of the bytes that it takes in the file.
+            ///
+            /// A [compressed](crate::wire) file needs as much memory as the same file without
+            /// compression. In addition, reading takes as much memory as the compressed length and
+            /// the uncompressed length together.
             ///
             /// # Errors
             /// Returns an error if the file cannot be read, is not a file of this type, is damaged,
@@ -140,9 +145,9 @@ macro_rules! reads_files {
             }
 
             /// Checks whether a file could now be saved at `path`. Call this method before a long
-            /// run. The check creates and removes an empty temporary file. It also removes
-            /// temporary files that killed processes left in the folder: see
-            /// [`file::check_target`](crate::file::check_target).
+            /// computation whose result you will save. The check creates and removes an empty
+            /// temporary file. The check also removes temporary files that killed processes left in
+            /// the folder: see [`file::check_target`](crate::file::check_target).
             ///
             /// # Errors
             /// Returns the same errors as [`file::check_target`](crate::file::check_target).
@@ -161,15 +166,16 @@ macro_rules! views_files {
         impl<$($generics)*> $type {
             /// Makes a view of the value in these bytes. The bytes are not copied. A view answers
             /// the same queries as the value itself. Making a view takes well under a microsecond,
-            /// because only the header is read. The bytes must be exactly one file, with nothing
-            /// after it. They need no alignment. `bytes` can be a slice, a `static` from
-            /// `include_bytes!`, a vector, an `Arc<[u8]>`, or a mapped file.
+            /// because only the header is read. The bytes must be the whole content of one file,
+            /// with nothing after it. The bytes can begin at any address, so you need not align
+            /// them. The argument `bytes` can be a slice, a `static` from `include_bytes!`, a
+            /// vector, an `Arc<[u8]>`, or a mapped file.
             ///
             /// The header and its checksum are verified. Nothing else is read. Values that are
-            /// computed from the bits, such as the filter's present rate, are available only after
-            /// `verify_bytes`. If the bytes are damaged or malicious, the answers of the view can
-            /// be wrong, but nothing else can go wrong. The same is true if the bytes change while
-            /// the view exists.
+            /// computed from the whole content, such as the present false-positive rate of a
+            /// filter, are available only after a call of `verify_bytes`. If the bytes are damaged
+            /// or malicious, the answers of the view can be wrong, but nothing else can go wrong.
+            /// The same is true if the bytes change while the view exists.
             ///
             /// # Errors
             /// Returns an error if the bytes are not a file of this type, or are
@@ -181,12 +187,12 @@ macro_rules! views_files {
             }
 
             /// Like [`view`](Self::view), but other bytes may follow the file. Use this method for
-            /// a filter inside a larger file. The view's `encoded_bytes` is the length of the
-            /// filter's file.
+            /// a filter or a sketch inside a larger file. The method `encoded_bytes` of the view
+            /// returns the number of bytes that the filter or sketch takes.
             ///
             /// # Errors
-            /// Returns the same errors as [`view`](Self::view), but no error for other bytes after
-            /// the file.
+            /// Returns the same errors as [`view`](Self::view), except the error for other bytes
+            /// after the file.
             pub fn view_prefix<B: $($bytes)*>(bytes: B) -> Result<$view, $crate::FormatError> {
                 $crate::format::view_prefix::<Self, B>(bytes)
             }
@@ -197,17 +203,19 @@ macro_rules! views_files {
         impl<$($generics)*> $type {
             /// Like [`view`](Self::view), for a file that is mapped into memory. This call reads
             /// only the header, and takes about a millisecond for a file of any size. All processes
-            /// that map the file share its memory. Only the parts that queries need are read from
-            /// the file.
+            /// that map the same file share one copy of the file in memory. The system reads only
+            /// the parts that queries need from the file.
             ///
             /// # Safety
-            /// While the file is mapped, nothing may write to it or truncate it.
-            /// [`Mapped::open`]($crate::file::Mapped::open) explains this requirement.
+            /// While the file is mapped, no process may write to the file or truncate it.
+            /// Otherwise, the behavior is undefined. For example, answers can be wrong, or the
+            /// system can end the process. [`Mapped::open`]($crate::file::Mapped::open) explains
+            /// this requirement.
             ///
             /// # Errors
-            /// Returns the same errors as [`open`](Self::open), but does not detect damaged bits.
-            /// To detect them, call `verify_bytes`. Also returns an error if the file is
-            /// [compressed](crate::wire).
+            /// Returns the same errors as [`open`](Self::open), except the error for damage after
+            /// the header. To detect such damage, call `verify_bytes`. Also returns an error if the
+            /// file is [compressed](crate::wire).
             pub unsafe fn map(path: impl AsRef<std::path::Path>) -> Result<$mapped, $crate::FileError> {
                 // SAFETY: as the caller promised.
                 let bytes = unsafe { $crate::disk::Mapped::open(&path) };

@@ -20,7 +20,7 @@ pub(crate) trait Viewed<B>: Stored {
     fn over(header: Self::Header, bytes: B) -> Result<Self::View, FormatError>;
 }
 
-/// A view of the value in these bytes, which must be exactly one file.
+/// A view of the value in these bytes, which must be the whole content of one file.
 pub(crate) fn view<T: Viewed<B>, B: AsRef<[u8]> + Send + Sync>(bytes: B) -> Result<T::View, FormatError> {
     check_plain(bytes.as_ref())?;
     let header = Header::<T>::decode(bytes.as_ref())?;

@@ -79,8 +79,9 @@ pub struct ScalableFilter<K: Backing = Owned> {
 /// A read-only [`ScalableFilter`] over the bytes of `B`.
 pub type ScalableView<B> = ScalableFilter<View<B>>;
 
-/// The approximate number of keys that fit in the first layer, if no [`Growth`] is given. A first
-/// layer of this size takes a few kilobytes.
+/// The approximate number of keys that fit in the first layer of a filter that grows, if you choose
+/// no other [`Growth`]. Such a filter consists of layers, and starts with one layer. A first layer
+/// of this size takes a few kilobytes.
 pub const FIRST_ITEMS: u64 = 1_000;
 
 impl ScalableFilter {

@@ -49,7 +49,7 @@ pub fn difference(old: &[u8], new: &[u8]) -> Result<Vec<u8>, FormatError> {
 }
 
 /// Computes the later file from the earlier file `old` and the difference. All bytes may be damaged
-/// or malicious. The memory needed is at most three times the expanded length of `old`, plus
+/// or malicious. The memory needed is at most three times the uncompressed length of `old`, plus
 /// `2 * MOST_EXPANSION` times the length of the difference: see [`MOST_EXPANSION`].
 ///
 /// # Errors

@@ -47,9 +47,9 @@ use crate::format::{FileHeader, HEADER_BYTES, check_length};
 use alloc::vec::Vec;
 use envelope::What;
 
-/// The largest ratio of the expanded length to the compressed length. If a file could be compressed
-/// further, [`compress`] pads it with zeros. This limits the memory that a short malicious file can
-/// take. gzip has a similar limit.
+/// The largest ratio of the uncompressed length to the compressed length. If a file could be
+/// compressed further, [`compress`] pads it with zeros. This limits the memory that a short
+/// malicious file can take. gzip has a similar limit.
 pub const MOST_EXPANSION: u64 = 1024;
 
 /// Returns true if the bytes begin like a compressed file or a difference.

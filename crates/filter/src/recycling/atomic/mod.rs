@@ -131,7 +131,7 @@ impl AtomicRecyclingFilter {
     /// seed or one for untrusted keys.
     ///
     /// # Errors
-    /// Returns the same errors as `for_items`, but needs no random numbers.
+    /// Returns the same errors as `for_items`, except the error for missing random numbers.
     pub fn for_items_with_hasher<R: TryInto<Rate>>(
         items: impl ItemCount,
         rate: R,
@@ -157,7 +157,7 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
     /// ```
     ///
     /// # Errors
-    /// Returns the same errors as [`new`](Self::new), but needs no random numbers.
+    /// Returns the same errors as [`new`](Self::new), except the error for missing random numbers.
     pub fn with_hasher(bits: u64, probes: u32, policy: Policy, hasher: H) -> Result<AtomicRecyclingFilter<H, S>, BuildError> {
         let scheme = S::new(bits, probes)?;
         policy.check(bits, probes)?;
