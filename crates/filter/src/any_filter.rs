@@ -67,16 +67,17 @@ views_files!([] AnyFilter, [AsRef<[u8]> + Send + Sync] AnyFilter<View<B>>, AnyFi
 
 macro_rules! any_filter {
     ([$($(#[$doc:meta])* $layout:ident of $scheme:ty,)*]) => {
-        /// A filter whose [scheme](crate::scheme) is known only at run time, for example from its
-        /// file. It can also be a filter that grows. The type implements [`Filter`](crate::Filter).
+        /// A filter whose [scheme](crate::scheme) is known only at run time, for example from the
+        /// filter's file. The scheme is the method that chooses the bits of a key. An `AnyFilter`
+        /// can also be a filter that grows. The type implements [`Filter`](crate::Filter).
         ///
-        /// Each call looks up the scheme only once, even for many keys. Therefore,
+        /// Each call of a method looks up the scheme only once, even for many keys. Therefore,
         /// [`insert_all_hashes`](crate::Filter::insert_all_hashes) and
         /// [`contains_all`](crate::Filter::contains_all) are as fast as for a filter whose scheme
         /// is known at compile time.
         ///
-        /// `open` returns an error for a file that contains a recycling filter or a sketch. The
-        /// error names the type to use.
+        /// The method [`open`](Self::open) returns an error if the file contains a sketch, or a
+        /// recycling filter (a filter that forgets old keys). The error names the type to use.
         ///
         /// ```
         /// use truebloom::{AnyFilter, BlockedBloomFilter, Filter};
@@ -211,8 +212,9 @@ macro_rules! any_filter {
                 })
             }
 
-            /// An empty filter with the given scheme, bits and probes. The filter has no capacity
-            /// and no requested rate.
+            /// An empty filter with the given scheme, number of bits, and number of probes per key.
+            /// The filter has no capacity and no requested false-positive rate:
+            /// [`capacity`](Self::capacity) and [`rate`](Self::rate) return `None`.
             ///
             /// # Errors
             /// Returns the same errors as [`Scheme::new`]. Also returns an error if the memory
@@ -323,31 +325,32 @@ of_each! { Backing:
     /// The number of distinct items that the filter was planned for. `None` if the filter was made
     /// without a plan.
     fn capacity(&self) -> Option<u64>;
-    /// The requested rate. `None` if the filter was made without a requested rate.
+    /// The requested false-positive rate. `None` if the filter was made without a requested rate.
     fn rate(&self) -> Option<Rate>;
-    /// The number of insertions, repeats included: [`FilterOf::offered`].
+    /// The number of insertions, repeats included: see [`FilterOf::offered`].
     fn offered(&self) -> u64;
-    /// The number of insertions that set a bit: [`FilterOf::changed`].
+    /// The number of insertions that set a bit: see [`FilterOf::changed`].
     fn changed(&self) -> u64;
     /// Returns true if the filter is the result of a union or an intersection, was converted from a
-    /// filter shared by threads, or was recovered after a crash: [`FilterOf::is_merged`].
+    /// filter shared by threads, or was recovered after a crash: see [`FilterOf::is_merged`].
     fn is_merged(&self) -> bool;
-    /// Returns true if the filter comes from an intersection: [`FilterOf::is_intersection`].
+    /// Returns true if the filter comes from an intersection: see [`FilterOf::is_intersection`].
     fn is_intersection(&self) -> bool;
-    /// An upper bound on the number of distinct keys in the filter: [`FilterOf::most_items`].
+    /// An upper bound on the number of distinct keys in the filter: see [`FilterOf::most_items`].
     fn most_items(&self) -> u64;
-    /// The text that a program attached to the filter: [`FilterOf::set_label`].
+    /// The text that a program attached to the filter: see [`FilterOf::set_label`].
     fn label(&self) -> Option<&str>;
-    /// The probability law of the filter, which gives the expected rate, or bounds on it, for any
-    /// number of items: [`FilterOf::law`].
+    /// The law of the filter: a function that gives the expected rate, or bounds on the rate, for
+    /// any number of items: see [`FilterOf::law`].
     fn law(&self) -> Box<dyn Law>;
-    /// The expected rate of the filter when it holds as many items as its capacity:
-    /// [`FilterOf::expected_fpr`].
+    /// The expected false-positive rate of the filter when it holds as many items as its capacity:
+    /// see [`FilterOf::expected_fpr`].
     ///
     /// # Errors
     /// Returns the same errors as [`FilterOf::expected_fpr`].
     fn expected_fpr(&self) -> Result<Option<Fpr>, Error>;
-    /// The expected rate of the filter when it holds a given number of distinct items, `items`.
+    /// The expected false-positive rate of the filter when it holds a given number of distinct
+    /// items, `items`.
     ///
     /// # Errors
     /// Returns the same errors as [`FilterOf::expected_fpr_at`].
@@ -365,16 +368,16 @@ of_each! { Counted:
     fn fill(&self) -> f64;
     /// Returns true if no bit is set.
     fn is_empty(&self) -> bool;
-    /// The filter's present rate: [`FilterOf::fpr`].
+    /// The filter's present rate: see [`FilterOf::fpr`].
     fn fpr(&self) -> Fpr;
     /// Returns true if the false-positive rate can be computed from the set bits:
-    /// [`FilterOf::fill_tells_rate`].
+    /// see [`FilterOf::fill_tells_rate`].
     fn fill_tells_rate(&self) -> bool;
-    /// The number of distinct items, estimated from the fill: [`FilterOf::estimated_items`].
+    /// The number of distinct items, estimated from the fill: see [`FilterOf::estimated_items`].
     fn estimated_items(&self) -> Option<f64>;
-    /// Returns true if the filter is known to hold more distinct items than it was planned for:
+    /// Returns true if the filter is known to hold more distinct items than it was planned for: see
     /// [`FilterOf::is_over_capacity`]. A filter that grows is over capacity if a merge raised its
-    /// rate above the requested rate: [`ScalableFilter::is_over_capacity`].
+    /// rate above the requested rate: see [`ScalableFilter::is_over_capacity`].
     fn is_over_capacity(&self) -> bool;
 }
 
@@ -395,13 +398,13 @@ impl<K: Backing> AnyFilter<K> {
         each!(self, filter => filter.contains(key))
     }
 
-    /// Reports which of the keys are contained.
+    /// Reports which of the keys the filter contains.
     pub fn contains_all<I: IntoIterator<Item: Key>>(&self, keys: I) -> Answers {
         each!(self, filter => filter.contains_all(keys))
     }
 
     /// Prefetches the bits of a key that will be inserted or looked up soon:
-    /// [`FilterOf::prefetch`].
+    /// see [`FilterOf::prefetch`].
     #[inline]
     pub fn prefetch(&self, hash: KeyHash) {
         each!(self, filter => filter.prefetch(hash));
@@ -409,7 +412,8 @@ impl<K: Backing> AnyFilter<K> {
 }
 
 impl AnyFilter {
-    /// Adds all keys of another filter: [`FilterOf::union_with`]. The other filter may be a view.
+    /// Adds all keys of another filter: see [`FilterOf::union_with`]. The other filter may be a
+    /// view.
     ///
     /// # Errors
     /// Returns the same errors as [`FilterOf::union_with`], or as [`ScalableFilter::union_with`] if
@@ -418,7 +422,7 @@ impl AnyFilter {
         both!(self, other, (ours, theirs) => ours.union_with(theirs))
     }
 
-    /// Keeps only the bits that are set in both filters: [`FilterOf::intersect_with`].
+    /// Keeps only the bits that are set in both filters: see [`FilterOf::intersect_with`].
     ///
     /// # Errors
     /// Returns the same errors as [`FilterOf::intersect_with`]. Always returns an error for filters
@@ -440,7 +444,7 @@ impl<K: Backing> AnyFilter<K> {
         both!(self, other, (ours, theirs) => ours.check_mergeable(theirs))
     }
 
-    /// An empty filter with the size, plan and seed of this filter: [`FilterOf::to_empty`].
+    /// An empty filter with the size, plan and seed of this filter: see [`FilterOf::to_empty`].
     ///
     /// # Errors
     /// Returns an error if the memory cannot be allocated.
@@ -450,7 +454,7 @@ impl<K: Backing> AnyFilter<K> {
 }
 
 impl<K: Counted> AnyFilter<K> {
-    /// Checks the filter's counters and bits against each other: [`Verification::of`].
+    /// Checks whether the filter's counters agree with its bits: see [`Verification::of`].
     ///
     /// # Errors
     /// Returns the same errors as [`Verification::of`].
@@ -458,7 +462,7 @@ impl<K: Counted> AnyFilter<K> {
         each!(self, filter => filter.verified())
     }
 
-    /// Starts a measurement with random keys: [`Measurement::new`].
+    /// Starts a measurement of the filter's rate with random keys: see [`Measurement::new`].
     pub fn measurement(&self, seed: u64) -> Measurement<'_> {
         each!(self, filter => filter.measured(seed))
     }

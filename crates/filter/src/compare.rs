@@ -17,9 +17,10 @@ use truebloom_math::{Error, Ground, ItemsEstimate, Variant, as_one_call, items_b
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Quantity {
-    /// The estimate. `None` if one of the filters, or a union of filters that the estimate needs,
-    /// is full. Also `None` for [`Comparison::common`] and [`Comparison::similarity`] if more than
-    /// 10 filters are compared.
+    /// The estimate. It is `None` if one of the filters is full. It is also `None` if the estimate
+    /// needs the union of several filters and this union is full. For [`Comparison::common`] and
+    /// [`Comparison::similarity`], the estimate is also `None` if more than 10 filters are
+    /// compared.
     pub value: Option<f64>,
     /// The lower end of the interval.
     pub lower: u64,
@@ -27,7 +28,8 @@ pub struct Quantity {
     pub upper: Option<u64>,
 }
 
-/// An estimated share between 0 and 1, with a confidence interval.
+/// An estimate of a proportion between 0 and 1, such as [`Comparison::similarity`], with a
+/// confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Share {
@@ -39,14 +41,16 @@ pub struct Share {
     pub upper: f64,
 }
 
-/// Estimates of how many items several filters hold, and how many of these items they share. If the
-/// keys were chosen without knowing the seed, each interval contains the true number with at least
-/// the requested probability. This probability is over the choice of the seed.
+/// Estimates of how many items several filters hold, and how many of these items they share. Each
+/// estimate has a confidence interval. If the keys were chosen without knowing the seed, each
+/// interval contains the true value with at least the requested probability. This holds for
+/// requested probabilities up to 0.999999. The probability is over the choice of the seed.
 ///
-/// The number of items in one filter is computed from the number of insertions that set a bit
-/// ([`FilterOf::changed`]). For a merged filter, it is computed from the set bits. The number of
-/// items that only one filter holds is computed from the bits that only this filter has set
-/// ([`items_beyond`]). All other numbers of items are sums and differences of these numbers.
+/// The interval for the number of items in one filter is computed from the number of insertions
+/// that set a bit ([`FilterOf::changed`]). For a merged filter, this interval is computed from the
+/// set bits. The interval for the number of items that only one filter holds is computed from the
+/// bits that only this filter has set ([`items_beyond`]). The intervals for [`union`](Self::union)
+/// and [`common`](Self::common) are computed by adding and subtracting the ends of such intervals.
 ///
 /// ```
 /// use truebloom::{AnyFilter, BloomFilter, Comparison, Filter};
@@ -168,16 +172,17 @@ const MOST_SELECTED: usize = 10;
 impl Comparison {
     /// Compares filters that have the same size, number of probes, scheme, hasher and seed.
     ///
-    /// The time is linear in the number of bits and quadratic in the number of filters, plus a few
-    /// hundredths of a second per interval. For 3 to 10 filters, the estimate of
-    /// [`common`](Self::common) also computes unions for many subsets of the filters. For 10
-    /// filters, it computes about a thousand unions. The additional memory needed is at most that
-    /// of four filters of this size.
+    /// The time is linear in the number of bits and quadratic in the number of filters. In
+    /// addition, each confidence interval takes a few hundredths of a second. For 3 to 10 filters,
+    /// the estimate of [`common`](Self::common) also computes the unions of many subsets of the
+    /// filters. For 10 filters, it computes about a thousand unions. The comparison allocates
+    /// memory for at most four more filters of the same size.
     ///
     /// # Errors
     /// Returns an error if there are fewer than two filters, if `confidence` is not between 0 and
-    /// 1, or if the filters cannot be merged. Returns an error if a filter grows, is an
-    /// intersection, or has an implausible number of set bits. See [`CompareError`].
+    /// 1, or if the filters cannot be merged. Returns an error if one of the filters is a
+    /// [`ScalableFilter`](crate::ScalableFilter), is an intersection, or has an implausible number
+    /// of set bits. See [`CompareError`].
     pub fn of<K: Counted>(filters: &[AnyFilter<K>], confidence: f64) -> Result<Comparison, CompareError> {
         let (Some(first), true, true) = (filters.first(), filters.len() > 1, confidence > 0.0 && confidence < 1.0) else {
             return Err(CompareError::Arguments);

@@ -33,8 +33,9 @@ use truebloom_math::{Error, Fpr, Law, Rate};
 /// methods of [`FilterOf`], the methods of this trait take paths as `&Path`.
 ///
 /// A `dyn Filter` has no methods that take a key or another filter. Instead of a key, pass the hash
-/// of the key, for example to [`insert_hash`](Self::insert_hash). To compute this hash, call
-/// [`PortableHasher::hash_key`] on the [`hasher`](Self::hasher).
+/// of the key, for example to [`insert_hash`](Self::insert_hash). To compute the hash, call
+/// [`hasher`](Self::hasher), and then the method [`hash_key`](PortableHasher::hash_key) of the
+/// result.
 ///
 /// ```
 /// use truebloom::{BlockedBloomFilter, BloomFilter, Filter};
@@ -67,7 +68,7 @@ pub trait Filter {
     /// The filter's scheme: how a hash becomes positions.
     fn scheme_id(&self) -> SchemeId;
 
-    /// The kind of the filter's file.
+    /// The kind of file in which this filter is saved.
     fn kind(&self) -> FileKind;
 
     /// The hasher, with its seed.
@@ -88,26 +89,26 @@ pub trait Filter {
     /// without a plan.
     fn capacity(&self) -> Option<u64>;
 
-    /// The requested rate. `None` if the filter was made without a requested rate.
+    /// The requested false-positive rate. `None` if the filter was made without a requested rate.
     fn rate(&self) -> Option<Rate>;
 
-    /// The number of insertions, repeats included: [`FilterOf::offered`].
+    /// The number of insertions, repeats included: see [`FilterOf::offered`].
     fn offered(&self) -> u64;
 
-    /// The number of insertions that set a bit: [`FilterOf::changed`].
+    /// The number of insertions that set a bit: see [`FilterOf::changed`].
     fn changed(&self) -> u64;
 
     /// Returns true if the filter is the result of a union or an intersection, was converted from a
-    /// filter shared by threads, or was recovered after a crash: [`FilterOf::is_merged`].
+    /// filter shared by threads, or was recovered after a crash: see [`FilterOf::is_merged`].
     fn is_merged(&self) -> bool;
 
-    /// Returns true if the filter comes from an intersection: [`FilterOf::is_intersection`].
+    /// Returns true if the filter comes from an intersection: see [`FilterOf::is_intersection`].
     fn is_intersection(&self) -> bool;
 
-    /// An upper bound on the number of distinct keys in the filter: [`FilterOf::most_items`].
+    /// An upper bound on the number of distinct keys in the filter: see [`FilterOf::most_items`].
     fn most_items(&self) -> u64;
 
-    /// The text that a program attached to the filter: [`FilterOf::set_label`].
+    /// The text that a program attached to the filter: see [`FilterOf::set_label`].
     fn label(&self) -> Option<&str>;
 
     /// Attaches a text to the filter. Returns false and changes nothing if the text is longer than
@@ -124,45 +125,47 @@ pub trait Filter {
     /// Returns true if no bit is set.
     fn is_empty(&self) -> bool;
 
-    /// The probability law of the filter, which gives the expected rate, or bounds on it, for any
-    /// number of items: [`FilterOf::law`].
+    /// The law of the filter: a function that gives the expected rate, or bounds on the rate, for
+    /// any number of items: see [`FilterOf::law`].
     fn law(&self) -> Box<dyn Law>;
 
-    /// The filter's present rate: [`FilterOf::fpr`].
+    /// The filter's present rate: see [`FilterOf::fpr`].
     fn fpr(&self) -> Fpr;
 
     /// Returns true if the false-positive rate can be computed from the set bits:
-    /// [`FilterOf::fill_tells_rate`].
+    /// see [`FilterOf::fill_tells_rate`].
     fn fill_tells_rate(&self) -> bool;
 
-    /// The expected rate of the filter when it holds as many items as its capacity:
-    /// [`FilterOf::expected_fpr`].
+    /// The expected false-positive rate of the filter when it holds as many items as its capacity:
+    /// see [`FilterOf::expected_fpr`].
     ///
     /// # Errors
     /// Returns the same errors as [`FilterOf::expected_fpr`].
     fn expected_fpr(&self) -> Result<Option<Fpr>, Error>;
 
-    /// The expected rate of the filter when it holds a given number of distinct items, `items`.
+    /// The expected false-positive rate of the filter when it holds a given number of distinct
+    /// items, `items`.
     ///
     /// # Errors
     /// Returns the same errors as [`FilterOf::expected_fpr_at`].
     fn expected_fpr_at(&self, items: u64) -> Result<Fpr, Error>;
 
-    /// The number of distinct items, estimated from the fill: [`FilterOf::estimated_items`].
+    /// The number of distinct items, estimated from the fill: see [`FilterOf::estimated_items`].
     fn estimated_items(&self) -> Option<f64>;
 
-    /// Returns true if the filter is known to hold more distinct items than it was planned for:
+    /// Returns true if the filter is known to hold more distinct items than it was planned for: see
     /// [`FilterOf::is_over_capacity`]. A filter that grows is over capacity if a merge raised its
-    /// rate above the requested rate: [`ScalableFilter::is_over_capacity`].
+    /// rate above the requested rate: see [`ScalableFilter::is_over_capacity`].
     fn is_over_capacity(&self) -> bool;
 
-    /// Checks whether the filter's counters agree with its bits: [`Verification::of`].
+    /// Checks whether the filter's bits agree with its counts of insertions: see
+    /// [`Verification::of`].
     ///
     /// # Errors
     /// Returns the same errors as [`Verification::of`].
     fn verification(&self) -> Result<Verification, Error>;
 
-    /// Starts a measurement with random keys: [`Measurement::new`].
+    /// Starts a measurement of the filter's rate with random keys: see [`Measurement::new`].
     fn measurement(&self, seed: u64) -> Measurement<'_>;
 
     /// Inserts a key that is already hashed. Returns true if the key was certainly new.
@@ -197,21 +200,22 @@ pub trait Filter {
     #[cfg(feature = "std")]
     fn write_to(&self, writer: &mut dyn Write) -> io::Result<()>;
 
-    /// Writes the filter to a file, and replaces the file if it exists: [`FilterOf::save`].
+    /// Writes the filter to a file, and replaces the file if it exists: see [`FilterOf::save`].
     ///
     /// # Errors
     /// Returns the same errors as [`FilterOf::save`].
     #[cfg(feature = "fs")]
     fn save(&self, path: &Path) -> Result<(), FileError>;
 
-    /// Writes the filter to a new file. Nothing may exist at `path` yet: [`FilterOf::save_new`].
+    /// Writes the filter to a new file. Nothing may exist at `path` yet: see
+    /// [`FilterOf::save_new`].
     ///
     /// # Errors
     /// Returns the same errors as [`FilterOf::save_new`].
     #[cfg(feature = "fs")]
     fn save_new(&self, path: &Path) -> Result<(), FileError>;
 
-    /// Adds all keys of another filter: [`FilterOf::union_with`].
+    /// Adds all keys of another filter: see [`FilterOf::union_with`].
     ///
     /// # Errors
     /// Returns the same errors as [`FilterOf::union_with`].
@@ -219,7 +223,7 @@ pub trait Filter {
     where
         Self: Sized;
 
-    /// Keeps the keys that both filters contain: [`FilterOf::intersect_with`].
+    /// Keeps only the bits that are set in both filters: see [`FilterOf::intersect_with`].
     ///
     /// # Errors
     /// Returns the same errors as [`FilterOf::intersect_with`].

@@ -6,10 +6,13 @@ use core::marker::PhantomData;
 use core::ops::{Deref, DerefMut};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The backing of a view whose header was read, but not its bits. The bits stay in the bytes that
-/// `B` holds. The view can answer queries. It does not know values that are computed from all bits,
-/// such as its present false-positive rate. `verify_bytes` reads and checks all bytes, and returns
-/// a view with the backing [`Checked`].
+/// The backing of a view before `verify_bytes` has read all bytes. A backing is a type parameter
+/// that says where the bits of a filter are stored. With this backing, the bits stay in existing
+/// bytes of type `B`. Only the header has been read.
+///
+/// The view can answer queries. Values that are computed from all bits, such as the present
+/// false-positive rate, are not known. `verify_bytes` reads and checks all bytes, and returns a
+/// view with the backing [`Checked`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct View<B>(PhantomData<B>);
 

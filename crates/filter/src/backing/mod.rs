@@ -22,10 +22,11 @@ use core::ops::{Deref, DerefMut};
 /// Where a filter keeps its bits: [`Owned`], [`Shared`], [`View`], [`Checked`], [`Packed`] or
 /// [`CheckedMember`].
 ///
-/// Only this crate can implement the trait. A backing stores the number of set bits, and a wrong
-/// number would lead to wrong rates.
+/// Only this crate can implement the trait. The reason is that a backing stores the number of set
+/// bits. The rates of the filter are computed from this number, so a wrong number would lead to
+/// wrong rates.
 pub trait Backing: Sized + sealed::Sealed {
-    /// A word of 64 bits, as it is stored.
+    /// The type of a stored word of 64 bits.
     type Word: Word;
     /// A slice of stored words.
     type Words: Deref<Target = [Self::Word]> + Send + Sync;
@@ -34,7 +35,7 @@ pub trait Backing: Sized + sealed::Sealed {
     type Layers: Layers<Self::Word>;
     /// A list of words that can grow.
     type List: Deref<Target = [Self::Word]> + Send + Sync;
-    /// A counter of a sketch, as it is stored.
+    /// The type of a stored counter of a Count-Min sketch.
     type Cell<C: Counter>: Lies<C>;
     /// A list of stored counters.
     type Cells<C: Counter>: Deref<Target = [Self::Cell<C>]> + Send + Sync;

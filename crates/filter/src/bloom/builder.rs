@@ -9,7 +9,7 @@ use alloc::boxed::Box;
 use core::marker::PhantomData;
 use truebloom_math::{Plan, Promise, Rate, Target};
 
-/// The parameters of a new filter; start with [`FilterOf::builder`].
+/// Collects the parameters of a new filter. To start, call [`FilterOf::builder`].
 ///
 /// Set two of `items`, `rate` and `bits`. A [`Plan`] computes the third, with a proven bound on the
 /// rate. If you set only `bits` and `probes`, no bound is computed. An error in any step is
@@ -37,8 +37,8 @@ pub struct FilterBuilder<S, H = Unseeded> {
 }
 
 /// The hasher type of a builder that has no hasher yet. Without a hasher,
-/// [`build`](FilterBuilder::build) uses a random seed, and [`family`](FilterBuilder::family) uses
-/// one random seed for all filters of the family.
+/// [`build`](FilterBuilder::build) uses a random seed. All filters of one
+/// [`family`](FilterBuilder::family) have the same random seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unseeded;
 
@@ -48,7 +48,8 @@ pub struct Unseeded;
 /// Filters made with [`FilterOf::new`] have different seeds and cannot be merged. Another process
 /// can make the same family with [`from_plan`](Self::from_plan), from the same [`plan`](Self::plan)
 /// and [`hasher`](Self::hasher). Alternatively, that process can [`open`](crate::FilterOf::open) a
-/// saved filter of the family and [`clear`](crate::FilterOf::clear) this filter.
+/// saved filter of the family. If it then removes all keys with [`clear`](crate::FilterOf::clear),
+/// it has an empty filter of the family.
 ///
 /// ```
 /// use truebloom::BloomFilter;
@@ -129,8 +130,8 @@ impl<S, H> FilterBuilder<S, H> {
         self
     }
 
-    /// Makes the plan guarantee only the mean rate over all seeds. The filter then takes fewer
-    /// bits, but about half of all such filters slightly exceed the requested rate.
+    /// With this setting, the plan guarantees only the mean rate over all seeds. The filter then
+    /// takes fewer bits, but about half of all such filters slightly exceed the requested rate.
     pub fn mean(mut self) -> FilterBuilder<S, H> {
         self.target.promise = Promise::Mean;
         self
@@ -160,8 +161,8 @@ impl<S: Scheme> FilterBuilder<S> {
     /// therefore be merged.
     ///
     /// # Errors
-    /// Returns the same errors as [`build`](Self::build), except those that
-    /// [`filter`](FilterFamily::filter) returns.
+    /// Returns an error if a parameter is invalid, if the rate cannot be reached, if the parameters
+    /// do not determine a size, or if the system provides no random numbers.
     pub fn family(self) -> Result<FilterFamily<S>, BuildError> {
         self.hasher(PortableHasher::random()?).family()
     }
@@ -182,8 +183,8 @@ impl<S: Scheme, H: KeyHasher> FilterBuilder<S, H> {
     /// merged.
     ///
     /// # Errors
-    /// Returns the same errors as [`build`](Self::build), except those that
-    /// [`filter`](FilterFamily::filter) returns.
+    /// Returns an error if a parameter is invalid, if the rate cannot be reached, or if the
+    /// parameters do not determine a size.
     pub fn family(self) -> Result<FilterFamily<S, H>, BuildError> {
         let FilterBuilder { target, hasher, problem, .. } = self;
         if let Some(problem) = problem {

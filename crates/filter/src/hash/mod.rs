@@ -150,8 +150,8 @@ pub(crate) fn check_alike<H: KeyHasher>(ours: &H, theirs: &H) -> Result<(), Merg
 /// different hashes for the same key, filters would lose keys. If two different hash functions
 /// reported the same [`id`](Self::id) and the same [`seed`](Self::seed), unions would lose keys.
 ///
-/// To use a custom hasher, wrap it in [`ForeignHasher`]. If it computes 128-bit hashes, you can
-/// instead convert them with [`KeyHash::from_uniform_bits`] and call
+/// To use a custom hasher, wrap it in [`ForeignHasher`]. If the custom hasher computes 128-bit
+/// hashes, you can instead convert these hashes with [`KeyHash::from_uniform_bits`] and call
 /// [`insert_hash`](crate::BloomFilter::insert_hash).
 ///
 /// ```compile_fail,E0277
@@ -175,24 +175,23 @@ pub trait KeyHasher: sealed::Sealed + 'static {
     /// The hash of a key's canonical bytes.
     fn hash(&self, bytes: &[u8]) -> KeyHash;
 
-    /// The hash of more than eight bytes, which are written in pieces. This method
-    /// calls `write` once, with a function as the argument. `write` passes each piece to that
-    /// function. The result equals [`hash`](Self::hash) of all the bytes together. There is one
-    /// exception: the result of a [`ForeignHasher`] can depend on how the bytes are divided into
-    /// pieces.
+    /// The hash of more than eight bytes, which are written in pieces. This method calls `write`
+    /// once, with a function as the argument. `write` passes each piece to that function. The
+    /// result equals the [`hash`](Self::hash) of all these bytes together. There is one exception:
+    /// the result of a [`ForeignHasher`] can depend on how the bytes are divided into pieces.
     fn hash_pieces(&self, write: &mut Write<'_>) -> KeyHash;
 
-    /// The hash of a number. It equals [`hash`](Self::hash) of the number's eight little-endian
-    /// bytes.
+    /// The hash of a number. The result equals the [`hash`](Self::hash) of the number's eight
+    /// little-endian bytes.
     #[inline]
     fn hash_number(&self, number: u64) -> KeyHash {
         self.hash(&number.to_le_bytes())
     }
 
     /// Hashes each of the numbers as [`hash_number`](Self::hash_number) does, in parallel if the
-    /// hash function allows it. The first halves of the hashes are written to `first`, and the
-    /// second halves to `second`. If the three slices have different lengths, the excess elements
-    /// are ignored.
+    /// hash function allows it. Each hash has two halves of 64 bits. The first halves are written
+    /// to `first`, and the second halves to `second`. If the three slices have different lengths,
+    /// the excess elements are ignored.
     fn hash_numbers(&self, numbers: &[u64], first: &mut [u64], second: &mut [u64]) {
         one_by_one(self, numbers, first, second);
     }

@@ -5,12 +5,12 @@ use super::{KeyHash, KeyHasher, Seed, hash_key, one_by_one, sip};
 use crate::ids::HasherId;
 use crate::key::{Key, Write};
 
-/// One of the hash functions that have a number in the file format, together with its seed. Only
-/// filters with this hasher can be saved.
+/// A hash function that has a number in the file format ([`HasherId`]), together with a seed. Only
+/// filters with a `PortableHasher` can be saved.
 ///
-/// All of these functions share one Rust type, so `BloomFilter::open` opens files with any of them.
-/// The file says which function its filter uses. Selecting the function costs one well-predicted
-/// branch per key.
+/// All of these hash functions share one Rust type, so `BloomFilter::open` opens files with any of
+/// these functions. The file says which hash function its filter uses. Selecting the hash function
+/// costs one well-predicted branch per key.
 ///
 /// ```
 /// use truebloom::{BloomFilter, PortableHasher, Seed};
@@ -28,7 +28,7 @@ pub struct PortableHasher {
 }
 
 impl PortableHasher {
-    /// The hash function with this number and this seed.
+    /// The hash function `id` with this seed.
     #[must_use]
     pub fn new(id: HasherId, seed: Seed) -> PortableHasher {
         PortableHasher { id, seed, xxh3: Xxh3::new(seed) }
@@ -49,22 +49,22 @@ impl PortableHasher {
         PortableHasher::new(HasherId::Xxh3, seed)
     }
 
-    /// SipHash-1-3-128, for untrusted keys. Keep the seed secret, and also the filter's file,
-    /// because it contains the seed.
+    /// SipHash-1-3-128, for untrusted keys. Keep the seed secret. Keep the filter's file secret,
+    /// too, because the file contains the seed.
     #[must_use]
     pub fn sip13(seed: Seed) -> PortableHasher {
         PortableHasher::new(HasherId::Sip13, seed)
     }
 
-    /// The hash of a key of any type. It equals [`FilterOf::hash`](crate::FilterOf::hash) of a
-    /// filter with this hasher. Use this method if you have no filter, or only a `dyn`
-    /// [`Filter`](crate::Filter).
+    /// The hash of a key of any type. For a filter with this hasher,
+    /// [`FilterOf::hash`](crate::FilterOf::hash) returns the same hash. Use this method if you have
+    /// no filter, or only a `dyn` [`Filter`](crate::Filter).
     #[inline]
     pub fn hash_key<K: Key + ?Sized>(&self, key: &K) -> KeyHash {
         hash_key(self, key)
     }
 
-    /// The number of the hash function.
+    /// The number of the hash function in the file format.
     #[must_use]
     pub fn hasher_id(&self) -> HasherId {
         self.id

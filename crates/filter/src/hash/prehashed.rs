@@ -57,8 +57,7 @@ impl KeyHasher for Prehashed {
     }
 
     /// Each half of the hash is a bijective function of the number. The second half is computed
-    /// from the first half and the seed, in such a way that the halves behave as if they were
-    /// independent.
+    /// from the first half and the seed. The two halves behave as if they were independent.
     #[inline]
     fn hash_number(&self, number: u64) -> KeyHash {
         let h1 = mix(mix(number ^ self.seed.low()) ^ self.seed.high());

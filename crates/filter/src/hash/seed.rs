@@ -9,7 +9,7 @@ use alloc::string::ToString;
 use core::fmt;
 use core::str::FromStr;
 
-/// 128 bits that select one hash function of a family.
+/// 128 bits that select a filter's hash function from many possible hash functions.
 ///
 /// Proven rates hold for a random seed, and for keys that were chosen without knowing the seed.
 /// Choose the seed yourself only if you want to merge or compare filters, or to make a result

@@ -25,11 +25,11 @@ use alloc::vec::Vec;
 /// | `Option`, enums by `#[derive(Key)]` | the number of the variant (`None` is 0, `Some` is 1), then each field |
 /// | references, `Box`, `Cow`, `Rc`, `Arc`; tuples and structs of one field | the bytes of the value |
 ///
-/// The number of keys, the version and the number of the variant take 8 bytes each. Within a
-/// sequence, a tuple, a struct or an enum, a byte string begins with its length, which also takes 8
-/// bytes. Different values of one type therefore never have the same bytes, even inside a larger
-/// key. Values of the type `dyn Key` are an exception, because they can contain values of different
-/// types.
+/// In the bytes of a key, each of these numbers takes 8 bytes: the number of keys in a sequence,
+/// the version of an address, and the number of a variant. Within a sequence, a tuple, a struct or
+/// an enum, a byte string begins with its length, which also takes 8 bytes. Different values of one
+/// type therefore never have the same bytes, even inside a larger key. Values of the type `dyn Key`
+/// are an exception, because they can contain values of different types.
 ///
 /// Values of different types can be the same key:
 ///
@@ -80,21 +80,21 @@ use alloc::vec::Vec;
 pub trait Key {
     /// Writes the key as a part of a larger key. A number is written as its bytes. A byte string is
     /// written as its length, followed by its bytes. Any other key is written part by part. A key
-    /// that is not part of a larger key is hashed in the same form, with one exception: if
-    /// [`key_bytes`](Self::key_bytes) returns a byte string, this string is hashed without its
-    /// length.
+    /// that is not part of a larger key is hashed in the form in which this method writes the key.
+    /// There is one exception: if [`key_bytes`](Self::key_bytes) returns a byte string, the byte
+    /// string is hashed without its length.
     fn write_key(&self, to: &mut KeyWriter<'_>);
 
-    /// The key as a number, if it is a number of 8 bytes. Methods that take many keys can hash such
-    /// keys in parallel. If this method returns a number, [`write_key`](Self::write_key) must write
-    /// exactly this number.
+    /// The key as a number, if the key is a number of 8 bytes. Methods that take many keys can hash
+    /// such keys in parallel. If this method returns a number, [`write_key`](Self::write_key) must
+    /// write exactly this number.
     #[inline(always)]
     fn key_number(&self) -> Option<u64> {
         None
     }
 
-    /// The key as a byte string, if it is one. A byte string that is not part of a larger key is
-    /// hashed without its length. If this method returns a byte string,
+    /// The key as a byte string, if the key is a byte string. A byte string that is not part of a
+    /// larger key is hashed without its length. If this method returns a byte string,
     /// [`write_key`](Self::write_key) must write exactly this string.
     #[inline(always)]
     fn key_bytes(&self) -> Option<&[u8]> {
@@ -112,8 +112,8 @@ pub trait Key {
         None
     }
 
-    /// Returns the bytes that are hashed for this key. Use this method in tests, and to produce the
-    /// same keys in other programs.
+    /// Returns the bytes that are hashed for this key. Use this method in tests, and to find out
+    /// which bytes other programs must produce for the same key.
     ///
     /// ```
     /// use truebloom::Key;

@@ -3,7 +3,8 @@
 use super::{Key, KeyWriter};
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 
-/// The address as a number, with the first byte of the address as the most significant byte.
+/// The key is the address as a number. The first byte of the address is the most significant byte
+/// of the number.
 impl Key for Ipv4Addr {
     #[inline]
     fn write_key(&self, to: &mut KeyWriter<'_>) {
@@ -16,8 +17,8 @@ impl Key for Ipv4Addr {
     }
 }
 
-/// The address as a 128-bit number, with the first byte of the address as the most significant
-/// byte.
+/// The key is the address as a 128-bit number. The first byte of the address is the most
+/// significant byte of the number.
 impl Key for Ipv6Addr {
     #[inline]
     fn write_key(&self, to: &mut KeyWriter<'_>) {
@@ -25,7 +26,7 @@ impl Key for Ipv6Addr {
     }
 }
 
-/// The version, 4 or 6, and the address.
+/// The key consists of the version number (4 or 6) and the address.
 impl Key for IpAddr {
     #[inline]
     fn write_key(&self, to: &mut KeyWriter<'_>) {
@@ -36,7 +37,7 @@ impl Key for IpAddr {
     }
 }
 
-/// The address and the port.
+/// The key consists of the address and the port.
 impl Key for SocketAddrV4 {
     #[inline]
     fn write_key(&self, to: &mut KeyWriter<'_>) {
@@ -44,7 +45,7 @@ impl Key for SocketAddrV4 {
     }
 }
 
-/// The address, the port, the flow information and the scope identifier.
+/// The key consists of the address, the port, the flow information and the scope identifier.
 impl Key for SocketAddrV6 {
     #[inline]
     fn write_key(&self, to: &mut KeyWriter<'_>) {
@@ -52,7 +53,8 @@ impl Key for SocketAddrV6 {
     }
 }
 
-/// The version, 4 or 6, and then the parts of the [`SocketAddrV4`] or [`SocketAddrV6`].
+/// The key consists of the version number (4 or 6), followed by the parts of the [`SocketAddrV4`]
+/// or [`SocketAddrV6`].
 impl Key for SocketAddr {
     #[inline]
     fn write_key(&self, to: &mut KeyWriter<'_>) {

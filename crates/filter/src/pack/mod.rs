@@ -66,8 +66,8 @@ impl<S: Scheme> Pack<S> {
         Pack::with_words(head, Vec::new())
     }
 
-    /// Adds a filter to the pack. The filter's bits and counts are copied. Its label and its plan
-    /// are not copied: the member gets the plan of the pack.
+    /// Adds a filter to the pack. The filter's bits and counts are copied. The filter's label and
+    /// plan are not copied. In the pack, the filter gets the plan of the pack.
     ///
     /// # Errors
     /// Returns an error if the filter and the pack differ in the number of bits, the number of
@@ -96,9 +96,10 @@ impl<S: Scheme, K: Backing> Pack<S, K> {
         self.len() == 0
     }
 
-    /// The filter with this index, or `None` if the index is too large. Indices start at 0, in the
-    /// order in which the filters were added. This method checks only the filter's record, not its
-    /// bits. To check the bits as well, call `verify_bytes` of the filter.
+    /// The filter with the index `number`, or `None` if the index is too large. Indices start at 0,
+    /// in the order in which the filters were added. This method checks the record that is stored
+    /// before the filter's bits, but does not read the bits. To check the bits as well, call
+    /// `verify_bytes` of the filter.
     ///
     /// # Errors
     /// Returns an error if the record of the filter is damaged.
@@ -118,15 +119,16 @@ impl<S: Scheme, K: Backing> Pack<S, K> {
         crate::hash::hash_key(&self.head.hasher, key)
     }
 
-    /// The length of a member in bytes. A member is its record, followed by its bits in whole words
-    /// of 64 bits.
+    /// The length of a member in bytes. A member consists of a record of 64 bytes, followed by the
+    /// bits of a filter in whole words of 64 bits. The record contains the counts and the checksums
+    /// of the filter.
     pub fn member_bytes(&self) -> usize {
         record_words(&self.head.scheme).saturating_mul(8)
     }
 
     /// Writes a filter as a member to the beginning of these bytes. Use this method to store
-    /// members separately. For example, a database can store a member in the file of each table,
-    /// and the values that all members share in one place.
+    /// members separately. For example, a database can store each member in the file of one table.
+    /// The database then stores the values that all members share only once.
     ///
     /// ```
     /// use truebloom::{BloomFilter, Pack};
@@ -168,7 +170,7 @@ impl<S: Scheme, K: Backing> Pack<S, K> {
 }
 
 impl<S: Scheme, K: Backing> fmt::Debug for Pack<S, K> {
-    /// Formats the number of members, and their bits and probes.
+    /// Formats the number of members, and the number of bits and of probes of one member.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let scheme = &self.head.scheme;
         let (bits, probes) = (scheme.bits(), scheme.probes());

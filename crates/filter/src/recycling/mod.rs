@@ -122,8 +122,9 @@ use truebloom_math::{Error, Rate};
 /// positions of a key are in one cache line ([`BlockedRecyclingFilter`]). `H` is the hasher, as for
 /// [`BloomFilter`](crate::BloomFilter).
 ///
-/// `K` says where the bits are stored, as for [`FilterOf`](crate::FilterOf).
-/// [`view`](RecyclingFilter::view) makes a filter that reads its bits from the given bytes.
+/// The type parameter `K` says where the bits are stored: for example, in the filter's own memory
+/// ([`Owned`]) or in existing bytes ([`View`]). [`view`](RecyclingFilter::view) makes a filter that
+/// reads its bits from the given bytes.
 pub struct RecyclingFilter<H: KeyHasher = PortableHasher, S: Layout = Standard, K: Backing = Owned> {
     hasher: H,
     policy: Policy<S::Limit>,

@@ -20,7 +20,7 @@ reads_files!([] ScalableFilter);
 
 views_files! {
     ///
-    /// This call also reads a record of 64 bytes for each layer, and verifies the record's
-    /// checksum.
+    /// For a filter that grows, this call also reads a record of 64 bytes for each layer, and
+    /// verifies the checksum of the record.
     [] ScalableFilter, [AsRef<[u8]> + Send + Sync] ScalableFilter<View<B>>, ScalableFilter<View<crate::disk::Mapped>>
 }

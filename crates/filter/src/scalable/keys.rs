@@ -154,8 +154,8 @@ impl ScalableFilter {
     }
 
     /// Like [`try_insert_hash`](Self::try_insert_hash), but does not count a key that the filter
-    /// already contains. For such a key, nothing changes: even the number of
-    /// [offered](Self::offered) keys stays the same.
+    /// already contains. For such a key, nothing changes, not even [`offered`](Self::offered), the
+    /// number of insertions.
     ///
     /// # Errors
     /// Returns an error if the memory for a new layer cannot be allocated.

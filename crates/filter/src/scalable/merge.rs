@@ -16,16 +16,16 @@ impl ScalableFilter {
     /// example, `other` can be a clone of this filter, or a filter made by
     /// [`to_empty`](Self::to_empty).
     ///
-    /// Every layer has a limit on its number of set bits. A layer of `other` is merged into a layer
-    /// of this filter with the same [number](Self::layer_numbers), if the union of their bits stays
-    /// within this limit. For example, the union stays within the limit if both layers hold few
-    /// keys. It also does so if one filter was cloned from the other when the layer was already
-    /// full, because both layers then have equal bits.
+    /// Every layer has a [number](Self::layer_numbers) and a limit on its number of set bits. If
+    /// both filters have a layer with the same number, the two layers are merged, unless the union
+    /// of their bits exceeds the limit. For example, two layers that hold few keys are merged. Two
+    /// full layers are merged if their bits are equal. For example, their bits are equal if one
+    /// filter was cloned from the other after the layer was full.
     ///
-    /// If the union would exceed the limit, the filter keeps both layers. The rate is then at most
-    /// the sum of the two filters' [bounds](Self::bound). If neither filter was merged before, this
-    /// sum is at most twice the requested rate. Later keys are inserted into the newest layer. The
-    /// time is linear in the number of bits.
+    /// If the union would exceed the limit, the filter keeps both layers. The filter's rate is then
+    /// at most the sum of the rate bounds ([`bound`](Self::bound)) of the two filters. If neither
+    /// of the two filters was merged before, this sum is at most twice the requested rate. Later
+    /// keys are inserted into the newest layer. The time is linear in the number of bits.
     ///
     /// ```
     /// use truebloom::ScalableFilter;

@@ -46,27 +46,31 @@ use truebloom_math::{Growth, Law, Rate};
 /// A layer is a [standard filter](crate::BloomFilter) with a limit on its number of set bits. When
 /// the limit leaves no room for another key, the filter adds a new layer. In a layer with `ones`
 /// set bits, a key that was never inserted is a false positive with probability
-/// `(ones / bits)^probes`. Each layer may use a share of the requested rate, and the limit on its
-/// set bits keeps its rate within this share. The shares of any number of layers add up to at most
-/// the requested rate ([`Growth`]). The number of keys that fit in a layer varies with the seed.
+/// `(ones / bits)^probes`. Each layer may use a share of the requested rate. The limit on the
+/// layer's set bits keeps the layer's rate within this share. The shares of any number of layers
+/// add up to at most the requested rate: see [`Growth`]. The number of keys that fit in a layer
+/// varies with the seed.
 ///
 /// # What it costs
-/// Memory: compare this filter with a [`BloomFilter`](crate::BloomFilter) that was planned for the
-/// same number of keys. Once the first layer is full, this filter takes at most about 3.2 times as
-/// much memory at a rate of 0.1%, and 3.7 times at 1% ([`Growth::ratio`]). The factor is highest
+/// Memory: this filter takes more memory than a [`BloomFilter`](crate::BloomFilter) that was
+/// planned for the same number of keys. Once the first layer is full, the factor is at most about
+/// 3.2 at a rate of 0.1%, and at most about 3.7 at 1% ([`Growth::ratio`]). The factor is highest
 /// just after a new layer is added. By the time this layer is full, the factor has fallen to about
-/// half of the maximum. On average, it is 0.7 of the maximum.
+/// half of the maximum. The average factor is 0.7 of the maximum, over numbers of keys that are
+/// evenly spaced on a logarithmic scale.
 ///
 /// Time: a key that the filter does not contain is looked up in every layer. In each layer, the
 /// lookup often ends before all k bits have been read, where k is the layer's probe count. With 20
 /// layers, a filter holds a million times as many keys as the first layer. If you know the number
-/// of keys, even roughly, [`BloomFilter`](crate::BloomFilter) is smaller and faster.
+/// of keys, even roughly, a [`BloomFilter`](crate::BloomFilter) is smaller and faster than this
+/// filter.
 ///
 /// # Repeats
 /// A key that is already in a layer is not inserted again, so repeats take no room.
 ///
-/// With the feature `std`, `AtomicScalableFilter` can be shared by threads. `K` says where the bits
-/// are stored, as for [`FilterOf`](crate::FilterOf).
+/// With the feature `std`, `AtomicScalableFilter` can be shared by threads. The type parameter `K`
+/// says where the bits are stored: for example, in the filter's own memory ([`Owned`]) or in
+/// existing bytes ([`View`]).
 pub struct ScalableFilter<K: Backing = Owned> {
     hasher: PortableHasher,
     growth: Growth,
@@ -119,7 +123,7 @@ impl ScalableFilter {
         Ok(filter)
     }
 
-    /// Attaches a text to the filter: [`FilterOf::set_label`](crate::FilterOf::set_label).
+    /// Attaches a text to the filter: see [`FilterOf::set_label`](crate::FilterOf::set_label).
     #[must_use]
     pub fn set_label(&mut self, text: &str) -> bool {
         self.label.set(text)
@@ -143,7 +147,8 @@ impl<K: Backing> ScalableFilter<K> {
         &self.growth
     }
 
-    /// The bits, probes and limit of each layer, from the oldest to the newest.
+    /// The number of bits, the number of probes and the largest permitted number of set bits of
+    /// each layer, from the oldest layer to the newest.
     pub fn layers(&self) -> Vec<Layer> {
         self.parts.iter().map(|part| part.layer).collect()
     }
@@ -164,7 +169,7 @@ impl<K: Backing> ScalableFilter<K> {
         self.parts.iter().map(|part| part.layer.bits()).sum()
     }
 
-    /// The sum of the probes per key over all layers. A query takes at most this many probes.
+    /// The number of probes per key in all layers together. A query takes at most this many probes.
     pub fn probes(&self) -> u32 {
         self.parts.iter().fold(0, |probes, part| probes.saturating_add(part.layer.probes()))
     }
@@ -174,8 +179,8 @@ impl<K: Backing> ScalableFilter<K> {
         &self.hasher
     }
 
-    /// The seed of the hasher. Each layer derives its positions from this seed and from its own
-    /// number.
+    /// The seed of the hasher. Each layer computes the positions of a key from this seed and from
+    /// the number of the layer.
     pub fn seed(&self) -> Seed {
         self.hasher.seed()
     }
@@ -185,7 +190,7 @@ impl<K: Backing> ScalableFilter<K> {
         None
     }
 
-    /// The requested rate.
+    /// The requested false-positive rate.
     pub fn rate(&self) -> Option<Rate> {
         Some(self.growth.rate())
     }
@@ -202,10 +207,10 @@ impl<K: Backing> ScalableFilter<K> {
         self.parts.iter().map(|part| part.inserted).collect()
     }
 
-    /// The probability law of the layers. It gives an upper bound on the rate, and computes the
-    /// rate for given numbers of set bits. After a merge, several layers can have the same number.
-    /// A key has the same positions in all of these layers, so the law then gives only bounds on
-    /// the rate.
+    /// The law of the filter: the formulas for its rate. The law gives an upper bound on the rate,
+    /// and computes the rate for given numbers of set bits. After a merge, several layers can have
+    /// the same [number](Self::layer_numbers). A key has the same positions in all of these layers,
+    /// so the law then gives only bounds on the rate.
     pub fn law(&self) -> Box<dyn Law> {
         Box::new(self.layered())
     }
