@@ -38,10 +38,10 @@ impl<S: Scheme> FilterOf<S> {
     ///
     /// # Errors
     /// Returns an error if `items` is 0, or if `rate` is not strictly between 0 and 1. Returns an
-    /// error if `rate` is too low to be reached by any size: equal 128-bit hashes of different keys
-    /// can contribute `items / 2^128` to the rate.
+    /// error if `rate` is so low that no filter can meet this rate, whatever its size. In every
+    /// filter, equal 128-bit hashes of different keys can contribute `items / 2^128` to the rate.
     ///
-    /// Always returns an error for a two-hash scheme, which derives all positions of a key from two
+    /// Returns an error if `S` is a two-hash scheme, which derives all positions of a key from two
     /// hashes. For such a scheme, no rate can be guaranteed for a single filter.
     ///
     /// Returns an error if the memory cannot be allocated, or if the system provides no random
@@ -99,9 +99,10 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     /// ```
     ///
     /// # Errors
-    /// Returns the same errors as [`new`](FilterOf::new), except the error for random numbers. If
-    /// the hashes have b bits ([`HASH_BITS`](KeyHasher::HASH_BITS)), equal hashes of different keys
-    /// can contribute `items / 2^b` to the rate.
+    /// Returns the same errors as [`new`](FilterOf::new), except the error for missing random
+    /// numbers. The lowest rate that a filter can meet depends on the hasher. If the hashes have b
+    /// bits ([`HASH_BITS`](KeyHasher::HASH_BITS)), equal hashes of different keys can contribute
+    /// `items / 2^b` to the rate.
     pub fn with_hasher<R: TryInto<Rate>>(items: impl ItemCount, rate: R, hasher: H) -> Result<FilterOf<S, H>, BuildError>
     where
         BuildError: From<R::Error>,
@@ -113,8 +114,8 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     /// Like [`from_plan`](FilterOf::from_plan), with a custom hasher.
     ///
     /// # Errors
-    /// Returns the same errors as [`from_plan`](FilterOf::from_plan), except the error for random
-    /// numbers. Also returns an error if the plan was made for longer hashes than the hasher
+    /// Returns the same errors as [`from_plan`](FilterOf::from_plan), except the error for missing
+    /// random numbers. Also returns an error if the plan was made for longer hashes than the hasher
     /// computes ([`HASH_BITS`](KeyHasher::HASH_BITS)). Shorter hashes are equal more often, so the
     /// rate could exceed the planned rate.
     pub fn from_plan_with_hasher(plan: &Plan, hasher: H) -> Result<FilterOf<S, H>, BuildError> {
@@ -147,11 +148,12 @@ impl<S: Scheme> FilterOf<S> {
 }
 
 impl FilterOf<AnyScheme> {
-    /// Converts a filter that has the standard scheme to a [`BloomFilter`](crate::BloomFilter),
-    /// which is faster.
+    /// Converts a filter that has the standard scheme to a [`BloomFilter`](crate::BloomFilter). A
+    /// [`BloomFilter`](crate::BloomFilter) is faster than a filter whose scheme is chosen at run
+    /// time.
     ///
     /// # Errors
-    /// If the filter has another scheme, it is returned unchanged as the error.
+    /// If the filter has another scheme, the error contains the unchanged filter.
     pub fn into_standard(self) -> Result<FilterOf<Standard>, Box<FilterOf<AnyScheme>>> {
         match self.head.scheme {
             AnyScheme::Standard(scheme) => {
@@ -164,8 +166,9 @@ impl FilterOf<AnyScheme> {
 }
 
 impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
-    /// An empty filter with the bits and probes of `scheme`. The filter has no
-    /// [`capacity`](Self::capacity) and no requested [`rate`](Self::rate).
+    /// An empty filter with the given scheme. The value `scheme` also contains the number of bits
+    /// and the number of probes. The filter has no [`capacity`](Self::capacity) and no requested
+    /// [`rate`](Self::rate).
     ///
     /// ```
     /// use truebloom::scheme::{AnyScheme, SchemeId};
@@ -198,10 +201,11 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     /// one page per probe. Call this method before the first insertion: data that is already on
     /// huge pages stays there.
     ///
-    /// By default, a filter of 2 MiB or more asks the system for huge pages. They make random
-    /// accesses to a full filter two to three times as fast. A constructor chooses pages of 4 KiB
-    /// if the capacity times the number of probes is less than a quarter of the number of 4 KiB
-    /// pages in the filter.
+    /// By default, a filter of 2 MiB or more asks the system for huge pages. If all pages of the
+    /// filter are in use, random accesses are two to three times as fast with huge pages as with
+    /// pages of 4 KiB. There is one exception: a filter that is very large for its capacity uses
+    /// pages of 4 KiB by default. For such a filter, the capacity times the number of probes is
+    /// less than a quarter of the number of 4 KiB pages in the filter.
     ///
     /// ```
     /// use truebloom::BloomFilter;
@@ -216,10 +220,12 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     }
 
     /// Sets the capacity (the number of items that the filter is planned for) and the requested
-    /// rate. If `items` is 0, the filter has no [capacity](Self::capacity).
+    /// rate. If `items` is 0, the filter has no [capacity](Self::capacity). If `rate` is `None`,
+    /// the filter has no requested rate.
     ///
     /// # Errors
-    /// Returns an error unless the expected rate with `items` items is proven to be at most `rate`.
+    /// Returns an error if there is a requested rate, and the expected rate with `items` items is
+    /// not proven to be at most the requested rate.
     pub fn planned_for(mut self, items: u64, rate: Option<Rate>) -> Result<FilterOf<S, H>, BuildError> {
         if let Some(asked) = rate
             && !self.law().meets(items, &asked, H::HASH_BITS)?
@@ -254,8 +260,8 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
 }
 
 impl<S: Scheme, H: KeyHasher + Clone> FilterOf<S, H, Shared> {
-    /// Gives the filter its own copy of the values that it shares with its clones. The filter
-    /// becomes a little faster.
+    /// Gives the filter its own copy of the values that it shares with its clones. The filter is
+    /// then a little faster than a filter that shares these values.
     pub fn into_owned(self) -> FilterOf<S, H> {
         let FilterOf { head, storage, counts } = self;
         FilterOf { head: Owned::head(Head::clone(&head)), storage: Storage::with_known(storage.into_known()), counts }

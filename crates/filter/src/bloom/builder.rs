@@ -48,8 +48,8 @@ pub struct Unseeded;
 /// Filters made with [`FilterOf::new`] have different seeds and cannot be merged. Another process
 /// can make the same family with [`from_plan`](Self::from_plan), from the same [`plan`](Self::plan)
 /// and [`hasher`](Self::hasher). Alternatively, that process can [`open`](crate::FilterOf::open) a
-/// saved filter of the family. If it then removes all keys with [`clear`](crate::FilterOf::clear),
-/// it has an empty filter of the family.
+/// saved filter of the family, and remove all keys of this filter with
+/// [`clear`](crate::FilterOf::clear).
 ///
 /// ```
 /// use truebloom::BloomFilter;

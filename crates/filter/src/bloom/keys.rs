@@ -9,10 +9,11 @@ use crate::scheme::Scheme;
 use crate::scheme::Storage;
 
 impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
-    /// Inserts a key. Returns true if the key was new, as `HashSet::insert` does.
+    /// Inserts a key. Like `HashSet::insert`, the method returns true if the key was new. There is
+    /// one exception: for a new key that is a false positive, the method returns false.
     ///
     /// If the result is true, the key is certainly new. If the result is false, all bits of the key
-    /// were already set. Then the key is a repeat or a false positive. In all cases, the filter
+    /// were already set: the key is a repeat or a false positive. In both cases, the filter
     /// contains the key from now on. The method hashes the key once and takes k probes, where k is
     /// [`probes`](Self::probes).
     #[inline(always)]

@@ -17,8 +17,8 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     /// Attaches a text to the filter and its file, for programs that open the file. For example,
     /// the text can say how keys are made from records. The label does not affect the answers of
     /// the filter, and filters that differ only in their label are equal. A merge keeps the label
-    /// if both filters have the same label. The command `truebloom` uses the label for a JSON
-    /// object. This object says which part of each input line is the key (docs/FORMAT.md).
+    /// if both filters have the same label. In the filters of the command `truebloom`, the label is
+    /// a JSON object that says which part of each input line is the key (docs/FORMAT.md).
     ///
     /// A label has at most 104 bytes and no NUL. For any other text, the method returns false and
     /// changes nothing. An empty text removes the label.

@@ -12,8 +12,9 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
     /// Adds all keys of `other`. The result has the same bits as a single filter into which the
     /// keys of both filters were inserted.
     ///
-    /// The filter keeps its own capacity and rate, so [`is_over_capacity`](Self::is_over_capacity)
-    /// says whether the union exceeds the plan. The time is linear in the number of bits.
+    /// The filter keeps its own capacity and its own requested rate. After the union,
+    /// [`is_over_capacity`](Self::is_over_capacity) returns true if the filter is known to hold
+    /// more distinct items than its capacity. The time is linear in the number of bits.
     ///
     /// ```
     /// use truebloom::BloomFilter;
@@ -38,15 +39,16 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
     }
 
     /// Keeps only the bits that are set in both filters. The filter then contains every key that
-    /// was inserted into both. For keys that were inserted into neither filter, the false-positive
-    /// rate is [`fpr`](Self::fpr). For keys that were inserted into only one of the filters, the
-    /// false-positive rate can be higher than [`fpr`](Self::fpr). It is at most the rate that the
-    /// filter without these keys had before the intersection.
+    /// was inserted into both filters. For keys that were inserted into neither filter, the
+    /// false-positive rate is [`fpr`](Self::fpr). For keys that were inserted into only one of the
+    /// filters, the false-positive rate can be higher than [`fpr`](Self::fpr). The rate for these
+    /// keys is at most the rate that the other filter had before the intersection.
     ///
-    /// The number of keys can no longer be estimated from the number of set bits. Therefore,
-    /// [`is_intersection`](Self::is_intersection) returns true for the filter, also after it was
-    /// saved and opened. After the intersection, [`most_items`](Self::most_items) is the smaller of
-    /// the two filters' values.
+    /// After an intersection, the number of keys cannot be estimated from the number of set bits.
+    /// To show this, [`is_intersection`](Self::is_intersection) returns true until the filter is
+    /// cleared, even after the filter is saved and opened. After the intersection,
+    /// [`most_items`](Self::most_items) returns the smaller of the two values that this method
+    /// returned for the two filters before.
     ///
     /// The time is linear in the number of bits.
     ///

@@ -84,9 +84,9 @@ use truebloom_math::{Law, Rate};
 /// probability that the answer is true.
 ///
 /// # Three rates
-/// * *asked*, [`rate`](Self::rate): the requested rate, exactly as you wrote it.
-/// * *expected*, [`expected_fpr`](Self::expected_fpr): the mean over all seeds of the rate that the
-///   filter has at its [`capacity`](Self::capacity). This mean is proven to be at most the
+/// * *requested*, [`rate`](Self::rate): the rate that you requested, exactly as you wrote it.
+/// * *expected*, [`expected_fpr`](Self::expected_fpr): the mean rate over all seeds when the filter
+///   holds as many items as its [`capacity`](Self::capacity). This mean is proven to be at most the
 ///   requested rate.
 /// * *this filter's*, [`fpr`](Self::fpr): the rate computed from the bits currently set. This rate
 ///   varies from seed to seed. By default, it is at most the requested rate with a probability of

@@ -195,10 +195,10 @@ impl<S: Scheme, B: AsRef<[u8]> + Send + Sync> FilterOf<S, PortableHasher, View<B
 }
 
 impl<S: Scheme, B: AsRef<[u8]> + Send + Sync + AsMut<[u8]>> FilterOf<S, PortableHasher, Checked<B>> {
-    /// Writes the present counts and the checksum into the header. An insertion into this view
-    /// changes the bits immediately, but not the header. Until you call this method,
-    /// [`verify_bytes`](FilterOf::verify_bytes) reports the bytes as damaged. The time is linear in
-    /// the number of bits.
+    /// Writes the present counts and the checksum into the header of the bytes. An insertion into
+    /// this view changes the bits immediately, but not the header. After an insertion that sets a
+    /// bit, [`verify_bytes`](FilterOf::verify_bytes) therefore reports the bytes as damaged until
+    /// you call `seal`. The time is linear in the number of bits.
     ///
     /// ```
     /// use truebloom::BloomFilter;

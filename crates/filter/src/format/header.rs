@@ -37,9 +37,9 @@ impl FileHeader {
     /// The length of a header in bytes.
     pub const BYTES: u64 = HEADER_BYTES as u64;
 
-    /// Reads the header at the start of these bytes. If the file is compressed, the result is the
-    /// header of the original file. This method does not check whether the values of the fields are
-    /// valid for the kind of file.
+    /// Reads the header at the start of these bytes. If the bytes are from a compressed file, the
+    /// result is the header that the file had before it was compressed. This method does not check
+    /// whether the values of the fields are valid for the kind of file.
     ///
     /// # Errors
     /// Returns an error if the bytes are not a header of this version, or if the header is damaged
@@ -83,13 +83,14 @@ impl FileHeader {
         self.kind
     }
 
-    /// The number of bits. For sketches, this is the width.
+    /// The number of bits. For a Count-Min sketch, this is the width: the number of counters in a
+    /// row.
     #[must_use]
     pub fn bits(&self) -> u64 {
         self.fields.u64(at::BITS)
     }
 
-    /// The number of probes per key. For sketches, this is the depth.
+    /// The number of probes per key. For a Count-Min sketch, this is the depth: the number of rows.
     #[must_use]
     pub fn probes(&self) -> u32 {
         self.fields.u32(at::PROBES)
@@ -101,14 +102,15 @@ impl FileHeader {
         self.fields.seed()
     }
 
-    /// The number of insertions, repeats included. For sketches, this is the sum of all counts.
+    /// The number of insertions, repeats included. For a Count-Min sketch, this is the sum of all
+    /// counts.
     #[must_use]
     pub fn offered(&self) -> u64 {
         self.fields.u64(at::OFFERED)
     }
 
-    /// The number of layers of a filter that grows. For every other file, this is 1. A query for a
-    /// new key probes every layer.
+    /// The number of layers of a filter that grows. For every other file, this is 1. If no layer
+    /// contains a key, a query for this key probes every layer.
     #[must_use]
     pub fn layers(&self) -> u64 {
         if self.kind == FileKind::Scalable { self.fields.u64(at::LAYERS) } else { 1 }

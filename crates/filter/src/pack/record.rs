@@ -62,12 +62,14 @@ pub(super) fn member<'a, S: Scheme, W: Word>(
 }
 
 impl<'a, S: Scheme, W: Word> FilterOf<S, PortableHasher, Packed<'a, W>> {
-    /// Reads and checks all bytes of the member: verifies the checksum, and compares the number of
-    /// set bits with the counts in the member's record. The resulting filter can report its own
-    /// rate. The time is linear in the number of bits.
+    /// Reads and checks all bytes of this filter, which is stored in a [`Pack`](crate::Pack). The
+    /// method verifies the checksum. It also compares the number of set bits with the counts that
+    /// are stored with the bits. The resulting filter has the methods that need all bits, such as
+    /// [`fpr`](FilterOf::fpr). The time is linear in the number of bits.
     ///
     /// # Errors
-    /// Returns an error if the bytes are damaged, or do not match the member's record.
+    /// Returns an error if the bytes are damaged, or if the number of set bits does not match the
+    /// counts.
     pub fn verify_bytes(self) -> Result<FilterOf<S, PortableHasher, CheckedMember<'a, W>>, FormatError> {
         let FilterOf { head, storage, counts } = self;
         let record: Record<'a, W> = storage.into_words();

@@ -96,11 +96,13 @@ impl<S: Scheme, B: AsRef<[u8]> + Send + Sync> Viewed<B> for Pack<S> {
 }
 
 impl<S: Scheme, B: AsRef<[u8]> + Send + Sync> Pack<S, View<B>> {
-    /// Reads and checks all bytes of the pack: verifies the checksum, and checks each member as the
-    /// member's `verify_bytes` does. The time is linear in the number of bits of all members.
+    /// Reads and checks all bytes of the pack. The method verifies the checksum of the pack, and
+    /// then calls `verify_bytes` of each filter in the pack. The time is linear in the number of
+    /// bits of all filters.
     ///
     /// # Errors
-    /// Returns an error if the bytes are damaged, or do not match the counts of the members.
+    /// Returns an error if the bytes are damaged, or if the number of set bits of a filter does not
+    /// match its counts.
     pub fn verify_bytes(self) -> Result<Pack<S, Checked<B>>, FormatError> {
         check_payload(self.words.whole().0)?;
         self.check_members()?;
@@ -118,12 +120,13 @@ writes_files!([S: Scheme, K: Counted] Pack<S, K>);
 
 reads_files! {
     ///
-    /// Every member is checked against its checksums and its counts.
+    /// The method checks the bytes of every filter in the pack against the filter's checksums and
+    /// counts.
     [S: Scheme] Pack<S>
 }
 
 views_files! {
     ///
-    /// Each member is checked when it is accessed.
+    /// Each filter in the pack is checked when it is accessed.
     [S: Scheme] Pack<S>, [AsRef<[u8]> + Send + Sync] Pack<S, View<B>>, Pack<S, View<crate::disk::Mapped>>
 }

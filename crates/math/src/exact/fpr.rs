@@ -35,22 +35,23 @@ impl fmt::Display for Method {
 
 /// A false-positive rate and its bracket. The true rate and `value` are both between `lower` and
 /// `upper`. The struct also brackets the natural logarithm of the rate. The logarithm is useful for
-/// rates that are too small for an `f64`. If the method is [`Method::Simulation`], the true rate is
-/// in the bracket only with 99% confidence. If it is [`Method::Validated`], the bracket is not
-/// proven.
+/// rates that are too small for an `f64`. If the field `method` is [`Method::Simulation`], the true
+/// rate is in the bracket only with 99% confidence. If the field `method` is [`Method::Validated`],
+/// the bracket is not proven.
 ///
 /// With [`Method::Exact`], `lower` and `upper` are usually at most two units in the last place
-/// apart. This is a relative width below 5e-16. Rates that are computed from several counts of set
-/// bits can have a relative width of about 1e-12. Rates of recycling filters can have even wider
-/// brackets. For the long-run rate of a recycling filter, the relative width is at most 1e-9.
+/// apart. This is a relative width below 5e-16. If a rate is computed from several counts of set
+/// bits, for example from one count per block, the relative width can be about 1e-12. The rates of
+/// recycling filters can have wider brackets than other rates. For the long-run rate of a recycling
+/// filter, the relative width is at most 1e-9.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Fpr {
     /// A value for the rate, between `lower` and `upper`.
     pub value: f64,
-    /// The lower end, which is at most the true rate.
+    /// The lower end of the bracket, which is at most the true rate.
     pub lower: f64,
-    /// The upper end, which is at least the true rate.
+    /// The upper end of the bracket, which is at least the true rate.
     pub upper: f64,
     /// The natural logarithm of the rate, rounded. It is minus infinity if the rate is 0.
     pub ln: f64,
@@ -89,8 +90,8 @@ impl Fpr {
     /// probability that two keys have equal hashes. The upper bounds grow by `extra`, rounded up.
     /// The lower bounds stay as they are.
     ///
-    /// If the method was [`Method::Exact`] and `extra` is not negligible, the method becomes
-    /// [`Method::Bound`]. The value then becomes the upper bound. An `extra` is negligible if
+    /// If the field `method` is [`Method::Exact`] and `extra` is not negligible, the field becomes
+    /// [`Method::Bound`], and `value` becomes the upper bound. An `extra` is negligible if
     /// `upper + extra` is equal to `upper` in `f64` arithmetic.
     ///
     /// ```
