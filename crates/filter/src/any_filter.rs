@@ -340,8 +340,8 @@ of_each! { Backing:
     fn most_items(&self) -> u64;
     /// The text that a program attached to the filter: see [`FilterOf::set_label`].
     fn label(&self) -> Option<&str>;
-    /// The law of the filter: a function that gives the expected rate, or bounds on the rate, for
-    /// any number of items: see [`FilterOf::law`].
+    /// The probability law of the filter. For any number of items, the law gives the expected
+    /// false-positive rate, or bounds on this rate: see [`FilterOf::law`].
     fn law(&self) -> Box<dyn Law>;
     /// The expected false-positive rate of the filter when it holds as many items as its capacity:
     /// see [`FilterOf::expected_fpr`].
@@ -368,7 +368,7 @@ of_each! { Counted:
     fn fill(&self) -> f64;
     /// Returns true if no bit is set.
     fn is_empty(&self) -> bool;
-    /// The filter's present rate: see [`FilterOf::fpr`].
+    /// The filter's present false-positive rate: see [`FilterOf::fpr`].
     fn fpr(&self) -> Fpr;
     /// Returns true if the false-positive rate can be computed from the set bits:
     /// see [`FilterOf::fill_tells_rate`].
@@ -454,7 +454,8 @@ impl<K: Backing> AnyFilter<K> {
 }
 
 impl<K: Counted> AnyFilter<K> {
-    /// Checks whether the filter's counters agree with its bits: see [`Verification::of`].
+    /// Checks whether the filter's bits agree with its counts of insertions: see
+    /// [`Verification::of`].
     ///
     /// # Errors
     /// Returns the same errors as [`Verification::of`].
@@ -462,7 +463,8 @@ impl<K: Counted> AnyFilter<K> {
         each!(self, filter => filter.verified())
     }
 
-    /// Starts a measurement of the filter's rate with random keys: see [`Measurement::new`].
+    /// Starts a measurement of the filter's false-positive rate with random keys: see
+    /// [`Measurement::new`].
     pub fn measurement(&self, seed: u64) -> Measurement<'_> {
         each!(self, filter => filter.measured(seed))
     }

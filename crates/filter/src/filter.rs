@@ -125,11 +125,11 @@ pub trait Filter {
     /// Returns true if no bit is set.
     fn is_empty(&self) -> bool;
 
-    /// The law of the filter: a function that gives the expected rate, or bounds on the rate, for
-    /// any number of items: see [`FilterOf::law`].
+    /// The probability law of the filter. For any number of items, the law gives the expected
+    /// false-positive rate, or bounds on this rate: see [`FilterOf::law`].
     fn law(&self) -> Box<dyn Law>;
 
-    /// The filter's present rate: see [`FilterOf::fpr`].
+    /// The filter's present false-positive rate: see [`FilterOf::fpr`].
     fn fpr(&self) -> Fpr;
 
     /// Returns true if the false-positive rate can be computed from the set bits:
@@ -165,7 +165,8 @@ pub trait Filter {
     /// Returns the same errors as [`Verification::of`].
     fn verification(&self) -> Result<Verification, Error>;
 
-    /// Starts a measurement of the filter's rate with random keys: see [`Measurement::new`].
+    /// Starts a measurement of the filter's false-positive rate with random keys: see
+    /// [`Measurement::new`].
     fn measurement(&self, seed: u64) -> Measurement<'_>;
 
     /// Inserts a key that is already hashed. Returns true if the key was certainly new.

@@ -77,9 +77,9 @@ impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
 }
 
 impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
-    /// The expected rate of the filter when it holds as many items as its capacity. The expected
-    /// rate is the mean over all seeds, and is proven to be at most the requested rate. Returns
-    /// `None` if the filter has no capacity.
+    /// The expected false-positive rate of the filter when it holds as many items as its capacity.
+    /// The expected rate is the mean over all seeds, and is proven to be at most the requested
+    /// rate. Returns `None` if the filter has no capacity.
     ///
     /// This method takes a few microseconds for ordinary numbers of bits and probes.
     ///
@@ -90,9 +90,9 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
         self.capacity().map(|items| self.expected_fpr_at(items)).transpose()
     }
 
-    /// The expected rate of the filter when it holds a given number of distinct items, `items`. In
-    /// the result, the fields `lower` and `upper` are proven bounds on the expected rate. See
-    /// [`expected_fpr`](Self::expected_fpr).
+    /// The expected false-positive rate of the filter when it holds a given number of distinct
+    /// items, `items`. In the result, the fields `lower` and `upper` are proven bounds on the
+    /// expected rate. See [`expected_fpr`](Self::expected_fpr).
     ///
     /// # Errors
     /// Returns an error if the exact rate would take too long to compute, which happens only with

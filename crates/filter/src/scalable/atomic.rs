@@ -134,7 +134,7 @@ impl AtomicScalableFilter {
         KeyHasher::seed(&self.hasher)
     }
 
-    /// The requested rate.
+    /// The requested false-positive rate.
     pub fn rate(&self) -> Rate {
         self.growth.rate()
     }

@@ -33,9 +33,9 @@ impl Verification {
 }
 
 impl<K: Counted> ScalableFilter<K> {
-    /// Checks whether the filter's counters agree with its bits: see [`Verification`]. A filter
-    /// that grows consists of layers. The number of set bits in each layer is tested against its
-    /// probability distribution.
+    /// Checks whether the filter's bits agree with its counts of insertions: see [`Verification`].
+    /// A filter that grows consists of layers. The number of set bits in each layer is tested
+    /// against its probability distribution.
     ///
     /// # Errors
     /// Returns the same errors as [`Verification::of`].
@@ -43,7 +43,8 @@ impl<K: Counted> ScalableFilter<K> {
         Verification::of_layers(self)
     }
 
-    /// Starts a measurement of the filter's rate with random keys: see [`Measurement`].
+    /// Starts a measurement of the filter's false-positive rate with random keys: see
+    /// [`Measurement`].
     pub fn measured(&self, seed: u64) -> Measurement<'_> {
         let (own, tells) = (self.fpr(), self.fill_tells_rate());
         let rates = if tells { (own.value, own.value) } else { (self.least_rate().max(own.lower), own.upper) };

@@ -45,8 +45,8 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
         above_hash_floor::<H>(or_bounded(rate, || self.fill(), self.probes()), self.offered())
     }
 
-    /// The expected rate of the filter when it holds as many items as its capacity: see
-    /// [`FilterOf::expected_fpr`](crate::FilterOf::expected_fpr).
+    /// The expected false-positive rate of the filter when it holds as many items as its capacity:
+    /// see [`FilterOf::expected_fpr`](crate::FilterOf::expected_fpr).
     ///
     /// ```
     /// use truebloom::AtomicBloomFilter;
@@ -62,8 +62,8 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
         self.capacity().map(|items| self.expected_fpr_at(items)).transpose()
     }
 
-    /// The expected rate of the filter when it holds a given number of distinct items, `items`: see
-    /// [`FilterOf::expected_fpr_at`](crate::FilterOf::expected_fpr_at).
+    /// The expected false-positive rate of the filter when it holds a given number of distinct
+    /// items, `items`: see [`FilterOf::expected_fpr_at`](crate::FilterOf::expected_fpr_at).
     ///
     /// # Errors
     /// Returns an error if the exact rate would take too long to compute, which happens only with
@@ -72,8 +72,8 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
         expected_at::<S, H>(self.scheme(), items)
     }
 
-    /// The probability law of the filter, which gives the expected rate, or bounds on it, for any
-    /// number of items: see [`FilterOf::law`](crate::FilterOf::law).
+    /// The probability law of the filter. For any number of items, the law gives the expected
+    /// false-positive rate, or bounds on this rate: see [`FilterOf::law`](crate::FilterOf::law).
     pub fn law(&self) -> Box<dyn Law> {
         self.scheme().law()
     }
