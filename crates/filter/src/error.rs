@@ -50,13 +50,14 @@ pub enum BuildError {
         /// The scheme that was given.
         scheme: SchemeId,
     },
-    /// The requested rate is not proven for a filter of this scheme with these bits and probes.
+    /// It is not proven that a filter with this scheme, these bits and these probes meets the
+    /// requested rate for the requested number of items.
     NotProven {
         /// The scheme that was given.
         scheme: SchemeId,
         /// The requested number of items.
         items: u64,
-        /// The requested rate.
+        /// The requested false-positive rate.
         asked: Rate,
     },
     /// The bits cannot be divided into equal slices.
@@ -76,15 +77,16 @@ pub enum BuildError {
     /// The plan was made for longer hashes than the hasher computes. Hash collisions would be more
     /// frequent than planned.
     HashBits {
-        /// The number of bits of the hasher's hash.
+        /// The number of bits in a hash of the hasher.
         found: u32,
-        /// An upper bound on the part of the rate that comes from hash collisions, for hashes of
-        /// `found` bits.
+        /// An upper bound on the part of the false-positive rate that hash collisions cause. The
+        /// bound applies to hashes with as many bits as the field `found` says.
         floor: f64,
-        /// The part of the rate that the plan reserves for hash collisions.
+        /// The part of the false-positive rate that the plan reserves for hash collisions.
         planned: f64,
     },
-    /// A policy of a recycling filter has an invalid value.
+    /// A field in the policy of a recycling filter has an invalid value. The policy says when the
+    /// filter forgets old keys.
     Policy {
         /// The invalid field.
         field: &'static str,
