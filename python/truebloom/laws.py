@@ -456,6 +456,6 @@ def forgetting(*, bits: Number, probes: int, sigma: Number, gap: Number, **mode:
 
 
 def count_min(*, epsilon: Probability, delta: Probability, two_hash: bool = False, family: Literal["ideal", "pairwise"] = "ideal") -> CountMinSize:
-    """The size of a Count-Min sketch. With probability at least 1 - delta, an estimate of this sketch is too high by at most epsilon times the sum of all counts."""
+    """The size of a Count-Min sketch. With probability at least 1 - delta, an estimate of this sketch exceeds the true count by at most epsilon times the sum of all counts."""
     given = dict(epsilon=_probability(epsilon), delta=_probability(delta))
     return _typed(CountMinSize, _ask("count_min", **given, two_hash=two_hash, family=family))

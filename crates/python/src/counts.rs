@@ -26,9 +26,9 @@ fn count_all<T: Send + Sync>(shared: &Shared<T>, keys: &Bound<'_, PyAny>, count:
     Ok(run(keys, &Work { ask: &ask, share: Share::Nothing, hasher: None, threads: 1, keep: false })?.ones)
 }
 
-/// A Count-Min sketch. It counts any number of keys in fixed memory. A count is never too low. With
-/// a probability of at least 1 - delta, it is too high by at most epsilon times the sum of all
-/// counts.
+/// A Count-Min sketch. It counts any number of keys in fixed memory. The estimate of a key's count
+/// is never too low. With a probability of at least 1 - delta, the estimate exceeds the true count
+/// by at most epsilon times the sum of all counts.
 ///
 /// >>> c = CountMin(0.001, 0.001, seed=1)
 /// >>> c.update(["a", "b", "a"])
@@ -172,9 +172,9 @@ impl CountMin {
 /// [Count(key='the', at_least=3, at_most=3), Count(key='and', at_least=2, at_most=2)]
 ///
 /// A key is frequent if its count is at least `share` times the sum of all counts. With a
-/// probability of at least 1 - delta, the upper bound on a count is too high by at most `share / 2`
-/// times this sum. `keys` is the type of the keys in results: str (the default), int (signed, 64
-/// bits) or bytes.
+/// probability of at least 1 - delta, the upper bound on a key's count exceeds the true count by at
+/// most `share / 2` times this sum. `keys` is the type of the keys in results: str (the default),
+/// int (signed, 64 bits) or bytes.
 #[pyclass(frozen, module = "truebloom")]
 pub(crate) struct HeavyHitters {
     held: Shared<Hitters>,
@@ -288,9 +288,9 @@ impl HeavyHitters {
         self.held.read(py, |list| list.top(number)).iter().map(|found| self.typed(py, found)).collect()
     }
 
-    /// All keys whose count can be at least `threshold`, highest count first. If a key's `at_least`
-    /// is at least `threshold`, so is its true count. None if the threshold is not above
-    /// `missed_at_most`, because some keys can be missing from the list.
+    /// All keys whose count can be at least `threshold`, highest count first. If
+    /// `at_least >= threshold` for a key, the key's true count is at least `threshold`. None if
+    /// `threshold <= missed_at_most`, because some keys can then be missing from the list.
     fn above<'py>(&self, py: Python<'py>, threshold: u64) -> PyResult<Option<Vec<Bound<'py, PyAny>>>> {
         let found = self.held.read(py, |list| list.above(threshold));
         found.map(|found| found.iter().map(|found| self.typed(py, found)).collect()).transpose()

@@ -157,7 +157,7 @@ impl Value {
         }
     }
 
-    /// The bytes of the value's file.
+    /// This value as bytes in the file format.
     pub(crate) fn to_file(&self) -> Result<Vec<u8>, Failure> {
         let mut bytes = Vec::new();
         match self {
