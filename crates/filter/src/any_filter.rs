@@ -76,8 +76,8 @@ macro_rules! any_filter {
         /// [`contains_all`](crate::Filter::contains_all) are as fast as for a filter whose scheme
         /// is known at compile time.
         ///
-        /// The method [`open`](Self::open) returns an error if the file contains a sketch, or a
-        /// recycling filter (a filter that forgets old keys). The error names the type to use.
+        /// The method `open` returns an error if the file contains a sketch, or a recycling filter
+        /// (a filter that forgets old keys). The error names the type to use.
         ///
         /// ```
         /// use truebloom::{AnyFilter, BlockedBloomFilter, Filter};
