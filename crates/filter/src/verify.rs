@@ -3,8 +3,8 @@
 //! There are four checks:
 //! * The number of set bits is tested against its probability distribution ([`FillVerdict`]).
 //! * The expected rate is compared with the requested rate ([`ExpectedVerdict`]).
-//! * The filter's own rate is compared with a limit for full capacity
-//!   ([`Verification::is_overfull`]).
+//! * The filter's own rate, computed from its set bits, is compared with a limit. A rate above the
+//!   limit shows that the filter holds too many items ([`Verification::is_overfull`]).
 //! * The measured rate of random keys is tested against the filter's own rate ([`Measurement`]).
 //!
 //! For a correct filter, each check fails with probability at most [`ALPHA`]. This requires that
@@ -25,21 +25,23 @@ use alloc::vec::Vec;
 use core::fmt;
 use truebloom_math::{Error, Fill, Fpr, Law, Plan, Rate, Target, binomial, bisect, distinct, mcdiarmid};
 
-/// An upper bound on the probability that a correct filter fails a check. The bound holds for each
-/// of the [four checks](self) separately.
+/// An upper bound on the probability that a correct filter fails a check. This module makes [four
+/// checks](self), and the bound holds for each of them separately.
 pub const ALPHA: f64 = 1e-6;
 
-/// The confidence of [`Measurement::interval`]. It is also a lower bound on the probability that a
-/// check detects the deviations that [`FillVerdict::noticed`] and [`Measurement::noticed`] state.
+/// The confidence of the interval that [`Measurement::interval`] returns. A check also detects a
+/// large enough deviation with at least this probability. [`FillVerdict::noticed`] and
+/// [`Measurement::noticed`] say which deviations are large enough.
 pub const CONFIDENCE: f64 = 0.99;
 
 /// The results of checking a filter's counters and bits, without any queries.
 ///
-/// Keys may repeat, so the number of distinct items is not known exactly. There are bounds on it:
+/// Keys may repeat, so the number of distinct items is not known exactly. It has a lower bound and
+/// two upper bounds:
 /// * The lower bound is the number of insertions that set a bit.
 /// * One upper bound is the number of all insertions.
-/// * Another upper bound is the lower bound plus an allowance for new keys that were false
-///   positives. Such keys set no bit, so the lower bound does not count them ([`distinct`]).
+/// * The other upper bound also counts new keys that were false positives. Such keys set no bit, so
+///   the lower bound does not count them. The module [`distinct`] computes this upper bound.
 ///
 /// A program may look up each key first, and insert it only if the filter does not contain it
 /// ("insert if absent"). Then a new key that is a false positive is never inserted: it is
@@ -61,11 +63,11 @@ pub struct Verification {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ExpectedVerdict {
-    /// The expected rate is proven to be at most the requested rate, for every number of distinct
-    /// items that the filter may hold.
+    /// The expected rate is proven to be at most the requested rate, for every possible number of
+    /// distinct items in the filter.
     Met,
-    /// The filter may hold too many items, but this is not certain. The number of distinct items is
-    /// known only within bounds, because keys may have been repeated or [withheld](Verification).
+    /// The filter may hold too many items, but this is not certain. Only bounds on the number of
+    /// distinct items are known. For example, some keys may have been inserted more than once.
     Undetermined,
     /// The expected rate is above the requested rate, whatever the true number of items is.
     Exceeded,
@@ -86,12 +88,13 @@ pub struct FillVerdict {
     /// bound is computed for the smallest possible number of items.
     pub too_few: f64,
     /// An upper bound on the probability that a correct filter has at least `ones` set bits. The
-    /// bound is computed for the largest number of keys that may have been looked up. If this
-    /// number has no upper bound, `too_many` is 1.
+    /// bound is computed for the largest number of distinct keys that a program may have looked up
+    /// or inserted (see [`Verification`]). If no upper bound on this number is known, `too_many`
+    /// is 1.
     pub too_many: f64,
-    /// The number of wrongly set bits that the test detects. If a fault sets at least this many
-    /// additional bits in a correct filter, the test fails with probability at least
-    /// [`CONFIDENCE`]. `None` if the test cannot detect any number of added bits.
+    /// The number of wrongly set bits that is enough for the test to fail. If a fault sets at least
+    /// this many additional bits in a correct filter, the test fails with probability at least
+    /// [`CONFIDENCE`]. `None` if no such number is known.
     pub noticed: Option<u64>,
 }
 
@@ -102,8 +105,8 @@ impl FillVerdict {
 
     /// Returns true if the test passes at the significance level [`ALPHA`], or if nothing was
     /// tested. The level of the test for too few set bits is `ALPHA / 2`. The level of the test for
-    /// too many set bits is `ALPHA / 4`. The remaining `ALPHA / 4` is the error probability of the
-    /// bounds on the number of items.
+    /// too many set bits is `ALPHA / 4`. The bounds on the number of items are wrong with
+    /// probability at most the remaining `ALPHA / 4`.
     #[must_use]
     pub fn holds(&self) -> bool {
         !self.tested || (self.too_few >= ALPHA / 2.0 && self.too_many >= ALPHA / 4.0)
@@ -111,13 +114,14 @@ impl FillVerdict {
 }
 
 impl Verification {
-    /// Checks the counters and bits of a filter. This takes less than a millisecond. For a blocked
-    /// filter, the time is linear in the number of bits.
+    /// Checks the counters and bits of a filter. For a blocked filter, the time is linear in the
+    /// number of bits. For all other filters, the checks take less than a millisecond.
     ///
     /// In a blocked or two-hash filter, the positions of a key depend on each other. The number of
-    /// set bits is then tested with McDiarmid's inequality, which uses only the largest number of
-    /// bits that one item can set. This test is less sensitive than the test for a standard filter.
-    /// It still detects, for example, a hash that leaves most blocks empty.
+    /// set bits of such a filter is tested with McDiarmid's inequality. The only property of the
+    /// scheme that this inequality uses is the largest number of bits that one item can set. This
+    /// test is less sensitive than the test for a standard filter. It still detects, for example, a
+    /// hash that leaves most blocks empty.
     ///
     /// # Errors
     /// Returns an error if a rate would take too long to compute ([`Error::TooCostly`]).
@@ -141,25 +145,26 @@ impl Verification {
         evidence.verify(&*law, &|items| filter.expected_fpr_at(items), filter.rate(), H::HASH_BITS, (limit, is_overfull))
     }
 
-    /// The smallest and the largest possible number of distinct items in the filter. The true
-    /// number lies outside these bounds with probability at most `ALPHA / 4`. The largest number is
-    /// `u64::MAX` if there is no upper bound.
+    /// A lower and an upper bound on the number of distinct items in the filter. The true number
+    /// lies outside these bounds with probability at most `ALPHA / 4`. If no upper bound is known,
+    /// `u64::MAX` takes its place.
     #[must_use]
     pub fn items(&self) -> (u64, u64) {
         self.items
     }
 
-    /// Returns true if the number of set bits is too high for the inserted keys. This shows that a
-    /// program [withheld](Verification) keys. If no keys were withheld, the result is true with
-    /// probability at most `ALPHA / 4`. If the result is true, [`items`](Self::items) counts
-    /// withheld keys as items.
+    /// Returns true if more bits are set than the inserted keys explain. This shows that a program
+    /// [withheld](Verification) keys: it did not insert some new keys, because the filter reported
+    /// them as contained. If no keys were withheld, the result is true with probability at most
+    /// `ALPHA / 4`. If the result is true, the upper bound of [`items`](Self::items) also counts
+    /// withheld keys.
     #[must_use]
     pub fn has_withheld_keys(&self) -> bool {
         self.withheld
     }
 
-    /// The expected rate for the largest possible number of items. Its upper bound includes the
-    /// probability that a new key has the same hash as an item.
+    /// The expected rate for the largest possible number of items. The upper end of the result
+    /// includes the probability that a new key has the same hash as an item.
     #[must_use]
     pub fn expected(&self) -> Fpr {
         self.expected
@@ -177,10 +182,10 @@ impl Verification {
         self.fill
     }
 
-    /// An upper bound on the filter's own rate when it holds as many items as its capacity. For a
-    /// random seed, the bound holds with probability at least `1 - ALPHA`. For a filter that grows,
-    /// the limit is the requested rate. `None` if the filter has no capacity, or if no such bound
-    /// is known.
+    /// An upper bound on the rate of the filter when the filter holds as many items as its
+    /// capacity. For a random seed, this upper bound is right with probability at least
+    /// `1 - ALPHA`. For a filter that grows, the result is the requested rate. For other filters,
+    /// the result is `None` if the filter has no capacity, or if no such bound is known.
     #[must_use]
     pub fn limit(&self) -> Option<f64> {
         self.limit
@@ -389,8 +394,9 @@ fn expected(
 }
 
 /// A measurement of a filter's rate with random keys. A *hit* is a random key for which
-/// [`contains`](FilterOf::contains) returns true. Every hit counts as a false positive: a random
-/// key is one of the filter's n keys with probability at most n/2^128.
+/// [`contains`](FilterOf::contains) returns true. Every hit counts as a false positive. A random
+/// key could also be one of the n keys in the filter. This possibility is ignored, because its
+/// probability is at most n/2^128.
 pub struct Measurement<'a> {
     /// A function that counts how many of the given keys the filter reports as contained.
     ask: Box<Ask<'a>>,
@@ -412,8 +418,9 @@ type Ask<'a> = dyn Fn(&[RandomKey]) -> usize + Send + Sync + 'a;
 const ASKED: u64 = 1 << 12;
 
 impl<'a> Measurement<'a> {
-    /// Starts a measurement. No keys are queried yet. The random keys are derived from `seed`,
-    /// which should be random. To repeat a measurement with the same keys, pass the same seed.
+    /// Starts a measurement of `filter`. This function queries no keys: call [`query`](Self::query)
+    /// next. The random keys are derived from `seed`, which should be random. To repeat a
+    /// measurement with the same keys, pass the same seed.
     pub fn new<S: Scheme, H: KeyHasher + Sync, K: Counted>(filter: &'a FilterOf<S, H, K>, seed: u64) -> Measurement<'a> {
         let own = filter.fpr();
         let rates = if filter.fill_tells_rate() { (own.value, own.value) } else { possible_rates(filter, &own) };
@@ -464,21 +471,22 @@ impl<'a> Measurement<'a> {
         binomial::interval(self.hits, self.queries, CONFIDENCE)
     }
 
-    /// A range that contains this filter's own rate. It does not depend on the queries. If the set
-    /// bits determine the rate, both ends are equal.
+    /// The range of rates that this filter can have. The range does not depend on the queries. If
+    /// the set bits determine the rate, both ends of the range are equal.
     ///
     /// With two-hash schemes, the set bits give only a range of rates. McDiarmid's inequality can
-    /// narrow this range: it bounds how far the filter's own rate is from the expected rate. The
-    /// narrowed range misses the rate with probability at most `ALPHA / 2`. It is wide for small
-    /// filters.
+    /// narrow this range: it bounds how far the filter's rate is from the expected rate. With
+    /// probability at most `ALPHA / 2`, the filter's rate is outside the narrowed range. For small
+    /// filters, the narrowed range is still wide.
     #[must_use]
     pub fn possible_rates(&self) -> (f64, f64) {
         self.rates
     }
 
-    /// The p-value of an exact two-sided binomial test of the hits against the filter's own rate.
-    /// If only a range of the own rate is known, the test uses the rate in the range that is
-    /// nearest to the measured rate. If the measured rate is within that range, the p-value is 1.
+    /// The p-value of an exact two-sided binomial test. The test compares the hits with the rate
+    /// that was computed from the set bits. If the set bits give only a range of rates, the test
+    /// uses the rate in this range that is nearest to the measured rate. If the measured rate is
+    /// within the range, the p-value is 1.
     #[must_use]
     pub fn p_value(&self) -> f64 {
         let (low, high) = self.rates;
@@ -493,15 +501,17 @@ impl<'a> Measurement<'a> {
         self.p_value() >= self.level()
     }
 
-    /// Returns true if the hits show that the filter holds too many items. For a filter that does
-    /// not hold too many, the result is true with probability at most [`ALPHA`].
+    /// Returns true if the hits show that the filter holds more items than its capacity. If the
+    /// filter does not hold more items than its capacity, the result is true with probability at
+    /// most [`ALPHA`].
     ///
-    /// An exact test at the level `ALPHA / 2` compares the hits with an upper bound on the rate at
-    /// full capacity. This bound is exceeded with probability at most `ALPHA / 2`. The result is
-    /// false if no such bound is known.
+    /// The test uses an upper bound on the rate of a filter that holds as many items as its
+    /// capacity. The rate of such a filter exceeds this bound with probability at most `ALPHA / 2`.
+    /// An exact binomial test at the level `ALPHA / 2` compares the hits with the bound. The result
+    /// is false if no such bound is known.
     ///
     /// This method is for filters whose set bits do not determine the rate, such as two-hash
-    /// filters. For all other filters, it returns false. For those, use
+    /// filters. For all other filters, this method returns false. For those filters, use
     /// [`Verification::is_overfull`], which needs no queries.
     #[must_use]
     pub fn is_overfull(&self) -> bool {
@@ -515,10 +525,10 @@ impl<'a> Measurement<'a> {
         self.agrees() && !self.is_overfull()
     }
 
-    /// The lowest true rate that this measurement would detect as too high. In a faulty filter, the
-    /// true rate may be above the rate that was computed from the set bits. If it is at least this
-    /// high, [`agrees`](Self::agrees) is false with probability at least [`CONFIDENCE`]. `None` if
-    /// no rate could be detected, for example after too few queries.
+    /// The lowest rate that this measurement detects as too high. A faulty filter may have a true
+    /// rate above the rate that was computed from the set bits. If the true rate is at least the
+    /// returned value, [`agrees`](Self::agrees) is false with probability at least [`CONFIDENCE`].
+    /// The result is `None` if no rate can be detected, for example after too few queries.
     #[must_use]
     pub fn noticed(&self) -> Option<f64> {
         binomial::noticed_rate(self.queries, self.rates.1, self.level())
@@ -531,7 +541,7 @@ impl<'a> Measurement<'a> {
 }
 
 impl fmt::Debug for Measurement<'_> {
-    /// Formats the results of the measurement, and the range of the rate.
+    /// Formats the number of queries, the number of hits and the range of possible rates.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Measurement { rates, queries, hits, .. } = self;
         f.debug_struct("Measurement").field("rates", rates).field("queries", queries).field("hits", hits).finish_non_exhaustive()

@@ -201,12 +201,12 @@ pub type BloomFilter<H = PortableHasher> = FilterOf<Standard, H>;
 /// ```
 pub type BlockedBloomFilter<H = PortableHasher> = FilterOf<InLines, H>;
 
-/// A read-only [`BloomFilter`] whose bits stay in existing bytes of type `B`: see
-/// [`FilterOf::view`].
+/// A read-only [`BloomFilter`] that uses existing bytes without copying them. `B` is the type of
+/// the bytes, for example `&[u8]` or `Vec<u8>`. [`FilterOf::view`] makes such a filter.
 pub type BloomView<B> = FilterOf<Standard, PortableHasher, View<B>>;
 
-/// A read-only [`BlockedBloomFilter`] whose bits stay in existing bytes of type `B`: see
-/// [`FilterOf::view`].
+/// A read-only [`BlockedBloomFilter`] that uses existing bytes without copying them. `B` is the
+/// type of the bytes, for example `&[u8]` or `Vec<u8>`. [`FilterOf::view`] makes such a filter.
 pub type BlockedBloomView<B> = FilterOf<InLines, PortableHasher, View<B>>;
 
 /// A [`BloomFilter`] that several threads can share: an [`AtomicFilterOf`] with the standard

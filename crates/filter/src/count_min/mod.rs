@@ -277,7 +277,8 @@ impl<R: RowHashes, C: Counter, K: Counted> Sketch<R, C, K> {
     }
 }
 
-/// A read-only sketch whose counters stay in existing bytes of type `B`.
+/// A read-only sketch that uses existing bytes without copying them. `B` is the type of the bytes,
+/// for example `&[u8]` or `Vec<u8>`. The method `view` of `Sketch` makes such a sketch.
 pub type SketchView<B, R = FullRows, C = u64> = Sketch<R, C, View<B>>;
 
 impl<R: RowHashes, C: Counter, K: Backing> Clone for Sketch<R, C, K>

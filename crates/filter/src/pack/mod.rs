@@ -52,10 +52,11 @@ pub struct Pack<S: Scheme = Standard, K: Backing = Owned> {
     words: K::List,
 }
 
-/// A filter in a pack.
+/// One of the filters in a [`Pack`], which stores many filters with the same plan and seed.
 pub type Member<'a, S = Standard, W = [u8; 8]> = FilterOf<S, PortableHasher, Packed<'a, W>>;
 
-/// A read-only [`Pack`] over the bytes of `B`.
+/// A read-only [`Pack`] that uses existing bytes without copying them. `B` is the type of the
+/// bytes, for example `&[u8]` or `Vec<u8>`. The method `view` of `Pack` makes such a pack.
 pub type PackView<B, S = Standard> = Pack<S, View<B>>;
 
 impl<S: Scheme> Pack<S> {

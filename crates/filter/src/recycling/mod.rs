@@ -324,7 +324,9 @@ impl<H: KeyHasher + PartialEq, S: Layout, K: Backing> PartialEq for RecyclingFil
     }
 }
 
-/// A read-only recycling filter over the bytes of `B`.
+/// A read-only recycling filter that uses existing bytes without copying them. `B` is the type of
+/// the bytes, for example `&[u8]` or `Vec<u8>`. The method `view` of `RecyclingFilter` makes such a
+/// filter.
 pub type RecyclingView<B, S = Standard> = RecyclingFilter<PortableHasher, S, View<B>>;
 
 /// A recycling filter that accesses one cache line per key: see [`Blocked`].

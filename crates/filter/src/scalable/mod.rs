@@ -80,7 +80,9 @@ pub struct ScalableFilter<K: Backing = Owned> {
     counts: Counts,
 }
 
-/// A read-only [`ScalableFilter`] over the bytes of `B`.
+/// A read-only [`ScalableFilter`] that uses existing bytes without copying them. `B` is the type of
+/// the bytes, for example `&[u8]` or `Vec<u8>`. The method `view` of `ScalableFilter` makes such a
+/// filter.
 pub type ScalableView<B> = ScalableFilter<View<B>>;
 
 /// The approximate number of keys that fit in the first layer of a filter that grows, if you choose

@@ -8,8 +8,9 @@ use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use core::iter;
 
-/// Computes the difference that turns `old` into `new`. Both files must be states of the same
-/// filter. Each file may be compressed. If the filter grows, `new` may have more layers.
+/// Computes the difference that turns `old` into `new`. Both files must contain the same filter at
+/// two different times. Each file may be compressed. A filter that grows consists of layers, and
+/// `new` may have more layers than `old`.
 ///
 /// The difference encodes which bits were set and which bits were cleared between the two states.
 /// Its length is about the entropy of these changes. If the filter was cleared in between, the
@@ -48,9 +49,10 @@ pub fn difference(old: &[u8], new: &[u8]) -> Result<Vec<u8>, FormatError> {
     Ok(envelope::seal(What::Difference, &body))
 }
 
-/// Computes the later file from the earlier file `old` and the difference. All bytes may be damaged
-/// or malicious. The memory needed is at most three times the uncompressed length of `old`, plus
-/// `2 * MOST_EXPANSION` times the length of the difference: see [`MOST_EXPANSION`].
+/// Computes the later file from the earlier file `old` and the difference. Both arguments can come
+/// from an untrusted source, because the memory is limited. It is at most three times the
+/// uncompressed length of `old`, plus 2,048 times the length of `difference` (twice
+/// [`MOST_EXPANSION`]).
 ///
 /// # Errors
 /// Returns an error if `difference` is damaged, or is not a difference. Returns an error if `old`

@@ -47,9 +47,9 @@ use crate::format::{FileHeader, HEADER_BYTES, check_length};
 use alloc::vec::Vec;
 use envelope::What;
 
-/// The largest ratio of the uncompressed length to the compressed length. If a file could be
-/// compressed further, [`compress`] pads it with zeros. This limits the memory that a short
-/// malicious file can take. gzip has a similar limit.
+/// The largest ratio of the uncompressed length of a file to its compressed length. If a compressed
+/// file would be shorter than this ratio allows, [`compress`] adds zeros to the file. The ratio
+/// limits the memory that a short malicious file can take. gzip has a similar limit.
 pub const MOST_EXPANSION: u64 = 1024;
 
 /// Returns true if the bytes begin like a compressed file or a difference.
@@ -60,7 +60,7 @@ pub fn is_coded(start: &[u8]) -> bool {
 
 /// Compresses the bytes of a file of any kind. If `file` is already compressed, it is expanded and
 /// compressed again. The memory needed is a small multiple of the length of the result. If `file`
-/// is already compressed, the expanded file takes memory, too.
+/// is already compressed, the function needs additional memory for the expanded file.
 ///
 /// # Errors
 /// Returns an error if the bytes are not exactly one file, or if the header is damaged. If `file`
@@ -80,8 +80,9 @@ pub fn compress(file: &[u8]) -> Result<Vec<u8>, FormatError> {
     Ok(envelope::seal(What::File, &body))
 }
 
-/// Expands a compressed file. A file that is not compressed is copied. The bytes may be damaged or
-/// malicious. The memory needed is at most [`MOST_EXPANSION`] times the length of `bytes`.
+/// Expands a compressed file. A file that is not compressed is copied. The bytes can come from an
+/// untrusted source, because the memory is limited: it is at most [`MOST_EXPANSION`] (1,024) times
+/// the length of `bytes`.
 ///
 /// # Errors
 /// Returns an error if the bytes are not exactly one file, or are damaged. If the file is not
