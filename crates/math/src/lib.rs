@@ -114,8 +114,8 @@ pub use plan::{MAX_BLOCKED_PROBES, Plan, Promise, Target, Textbook, WORTH_TIMES,
 pub use search::{Best, MAX_SEARCHED_PROBES, OptimalProbes, max_items, min_bits, optimal_probes};
 pub use tails::{binomial, freedman, mcdiarmid};
 
-/// The largest number of bits for which laws are computed.
+/// The largest number of bits of a filter for which this crate computes rates.
 pub const MAX_BITS: u64 = 1 << 62;
 
-/// The largest number of probes for which laws are computed.
+/// The largest number of probes of a filter for which this crate computes rates.
 pub const MAX_PROBES: u32 = 100_000;

@@ -26,18 +26,18 @@ impl Shape {
     ///   `((2 / (epsilon w))^d + 2 / (epsilon w^2))^copies` (Theorem 9.1 of Kirsch and
     ///   Mitzenmacher). The proof divides the other items into two groups. The first group consists
     ///   of the items that differ from the estimated item in at least one of the two hashes. Each
-    ///   of them shares at most one counter of a copy with the estimated item, so the rows are
-    ///   negatively associated. The first term bounds the probability that this group causes half
-    ///   of the error. The second group consists of the items with the same two hashes as the
-    ///   estimated item. The second term bounds the probability that this group causes half of the
-    ///   error.
+    ///   of them shares at most one counter of a copy with the estimated item, so the errors that
+    ///   this group causes in different rows are negatively associated. The first term bounds the
+    ///   probability that this group adds at least `epsilon` N / 2 to the estimate. The second
+    ///   group consists of the items with the same two hashes as the estimated item. The second
+    ///   term bounds the probability that this group adds at least `epsilon` N / 2 to the estimate.
     /// * For two pairwise independent hashes per copy, the bound is `(1 / (epsilon w))^copies`. It
     ///   follows from Markov's inequality for one row of each copy, because the copies are
     ///   independent. The proof uses only one row of each copy, because the rows of a copy depend
     ///   on each other (K14 in docs/ERRATA.md).
     ///
     /// # Errors
-    /// Does not fail at present, because every [`Shape`] and every [`Rate`] is valid.
+    /// This method does not fail at present, because every [`Shape`] and every [`Rate`] is valid.
     pub fn failure_bound(&self, epsilon: &Rate, family: Family) -> Result<Fpr> {
         let _work = work::begin();
         let Some(bound) = self.failure(epsilon, family) else { return Ok(Fpr::ONE) };

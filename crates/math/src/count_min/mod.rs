@@ -46,7 +46,8 @@ pub enum Rows {
     TwoHash,
 }
 
-/// The assumption about the hash functions. The proven bounds depend on it.
+/// The properties that the hash functions of a sketch are assumed to have. The proven bounds on the
+/// sketch's errors depend on these properties.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Family {
     /// The hash functions are random functions. The hashes of all items are independent.

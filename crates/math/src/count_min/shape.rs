@@ -14,7 +14,8 @@ use crate::exact::enclosure::Enclose;
 use crate::exact::modular::{gcd, is_prime, next_prime};
 use crate::{Error, Rate, Result};
 
-/// The largest number of copies of a two-hash sketch.
+/// The largest number of copies in a two-hash sketch ([`Rows::TwoHash`]). A copy is a group of rows
+/// that share two hash functions.
 pub const MAX_COPIES: u32 = 1 << 30;
 
 /// The size of a Count-Min sketch, and the method by which its rows get their hashes. The sketch

@@ -30,10 +30,11 @@ use crate::{Rate, Result, error::out_of_range};
 use alloc::format;
 
 impl Shape {
-    /// Returns the logarithm of an upper bound on the probability that the estimate of a given item
-    /// is too high by v or more. This is the probability that other items added at least v to each
-    /// of the item's counters. The item must be chosen without knowing the hashes, and the hash
-    /// functions must be of the [ideal family](super::Family::Ideal).
+    /// Computes an upper bound on the probability that the estimate of a given item is too high by
+    /// v or more, and returns the natural logarithm of this bound. The estimate has such an error
+    /// if other items added at least v to each of the item's counters. The item must be chosen
+    /// without knowing the hashes, and the hash functions must be of the [ideal
+    /// family](super::Family::Ideal).
     ///
     /// `at_least[j]` is the number of counters of row j that are at least v. The function needs
     /// only these numbers, not v itself.
@@ -61,8 +62,9 @@ impl Shape {
         Ok((ln + ln.abs().min(1e300) * LN_SLACK * 1e-3).min(0.0))
     }
 
-    /// Returns whether the bound of [`ln_tail`](Shape::ln_tail) proves that the probability is at
-    /// most `delta`.
+    /// Returns true if the bound of [`ln_tail`](Shape::ln_tail) is at most `delta`. The estimate of
+    /// the given item is then too high by v or more with probability at most `delta`. `at_least[j]`
+    /// is the number of counters of row j that are at least v.
     ///
     /// # Errors
     /// Returns the same errors as [`ln_tail`](Self::ln_tail).

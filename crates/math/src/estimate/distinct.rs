@@ -44,10 +44,12 @@ const SLACK: f64 = 1e-9;
 /// This takes less than a millisecond.
 ///
 /// The bound is computed in two steps, each of which is wrong with probability at most `error / 2`:
-/// * The n keys are divided into 32 parts of nearly equal size. Bernstein's inequality gives an
-///   upper bound on the number of set bits at the end of each part. It applies because this number
-///   is a sum of independent Bernoulli variables (see [`Fill`](crate::Fill)). The result is an
-///   upper bound v on V, the sum of the probabilities that the keys pass.
+/// * Suppose that n distinct keys were looked up. In the order of their first look-up, these keys
+///   are divided into 32 parts of nearly equal size. Bernstein's inequality gives an upper bound on
+///   the number of set bits at the end of each part. This inequality applies because the number of
+///   set bits is a sum of independent Bernoulli variables (see [`Fill`](crate::Fill)). A key
+///   *passes* if all its bits are already set. V is the sum of the pass probabilities of all n
+///   keys, and the first step gives an upper bound v on V.
 /// * For every s above v, the number `S_n` of keys that passed satisfies
 ///   `P(S_n >= s, V <= v) <= exp(-(s ln(s/v) - s + v))`. A number n of keys is excluded if this
 ///   probability is at most `error / 2` for `s = n - changed`.
@@ -72,11 +74,14 @@ pub fn most(variant: Variant, bits: u64, probes: u32, changed: u64, error: f64) 
     })
 }
 
-/// Like [`most`], but for any scheme. The rate of the filter must never have decreased, and `pass`
-/// is an upper bound on its present rate. The result is usually larger than that of [`most`],
-/// because this function assumes the rate `pass` for all keys.
+/// Returns an upper bound on the number of distinct keys that were looked up in a filter, like
+/// [`most`], but for any scheme. `changed` is the number of these keys that set a bit. `pass` is an
+/// upper bound on the present rate of the filter, and the rate must never have decreased. The
+/// result is usually larger than that of [`most`], because this function assumes the rate `pass`
+/// for all keys.
 ///
-/// Let S be the number of keys that passed. The function tries 64 values of t. For each of them,
+/// Let n be the number of distinct keys that were looked up. All bits of S of these keys were
+/// already set, so `n = changed + S`. The function tries 64 values of t. For each value of t,
 /// `t S - n ln(1 + pass (e^t - 1))` exceeds `ln(64/error)` with probability at most `error / 64`.
 /// So each value of t gives an upper bound on n. The function returns the smallest of these bounds.
 pub fn most_at_rate(pass: f64, changed: u64, error: f64) -> Option<u64> {

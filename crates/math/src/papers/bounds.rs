@@ -21,8 +21,9 @@ use alloc::vec::Vec;
 use alloc::{format, vec};
 
 /// The four terms of the chain of inequalities in Burns' theorem 15, for `r` given bits of a
-/// filter. By the theorem, each term is at most the one before it. Only the last inequality is
-/// unproven (see [`Chain::single`]). The filter has m bits and n items with k probes each.
+/// filter. The filter has m bits and n items with k probes each. The theorem says that each term is
+/// at most the previous term. The first two of these three inequalities are proven. The last
+/// inequality has no valid proof (see [`Chain::single`]).
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Chain {
@@ -32,12 +33,15 @@ pub struct Chain {
     /// The probability that `r` given bits of the classic filter are all set. It is at most
     /// [`Chain::mean_power`], because the set bits are negatively associated.
     pub distinct: Fpr,
-    /// The ratio `C(mu, r) / C(m, r)`, which is at most [`Chain::distinct`] by Jensen's inequality.
+    /// The ratio `C(mu, r) / C(m, r)` of two binomial coefficients. Here, `mu` is the mean number
+    /// of set bits of the classic filter. By Jensen's inequality, the ratio is at most
+    /// [`Chain::distinct`].
     pub mean_binomial: Fpr,
     /// The probability that `nk` independent positions set all of `r` given bits, as in the
-    /// standard filter ([`Variant::Standard`]). It is at most [`Chain::distinct`], by a coupling:
-    /// if an item repeats a position, this position is drawn again until it is new. The items then
-    /// have distinct positions, and every bit that was set before is still set.
+    /// standard filter ([`Variant::Standard`]). This probability is at most [`Chain::distinct`]. To
+    /// see this, draw every repeated position of an item again, until it differs from the item's
+    /// other positions. The items then have distinct positions, as in the classic filter. Every bit
+    /// that was set before is still set.
     ///
     /// Burns' last inequality says that this probability is also at most [`Chain::mean_binomial`].
     /// The printed proof of this inequality has a false step. A search found no counterexample with
@@ -52,25 +56,30 @@ pub struct Chain {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct RateBounds {
-    /// The right side of Burns' inequality (64), `C(mu, k) / C(m, k)`. Here, `mu` is the mean
-    /// number of set bits of the standard filter. If `mu` is at most `k - 1`, the value is 0. By
-    /// Jensen's inequality, the value is always at most [`RateBounds::lower`]. (If `C(x, k)` is
-    /// defined as 0 for x up to `k - 1`, it is convex in x.)
+    /// The right side of Burns' inequality (64), `C(mu, k) / C(m, k)`. Here, C is the binomial
+    /// coefficient, and `mu` is the mean number of set bits of the standard filter. If `mu` is at
+    /// most `k - 1`, the value is 0.
+    ///
+    /// The value is always at most [`RateBounds::lower`]. This follows from Jensen's inequality,
+    /// because `C(x, k)` is a convex function of x. (For x up to `k - 1`, `C(x, k)` is defined as 0
+    /// here.)
     pub lower_by_mean: Fpr,
-    /// The left side L of Burns' inequality (64): the probability that `nk` independent positions
-    /// set all of `k` given bits. L is proven to be a lower bound on both rates. A query of the
-    /// standard filter may repeat positions, which can only increase its rate. An item of the
-    /// classic filter has distinct positions, which can only set more bits.
+    /// The left side of Burns' inequality (64): the probability that `nk` independent positions set
+    /// all of `k` given bits. This probability is proven to be a lower bound on the rates of the
+    /// standard and the classic filter. A query of the standard filter can repeat positions, and
+    /// then fewer than `k` given bits must be set. An item of the classic filter has distinct
+    /// positions, which set at least as many bits as independent positions.
     pub lower: Fpr,
-    /// Bloom's formula `(1 - (1 - k/m)^n)^k`, which is U in Burns' equation (65). It is a proven
-    /// upper bound for the classic filter. For the standard filter, it follows from the last
-    /// inequality of theorem 15, which is unproven (see [`Chain::single`]). No counterexample is
-    /// known.
+    /// Bloom's formula `(1 - (1 - k/m)^n)^k`, which Burns calls U in equation (65). For the classic
+    /// filter, this value is a proven upper bound on the rate. For the standard filter, the bound
+    /// would follow from the last inequality of theorem 15, which is unproven (see
+    /// [`Chain::single`]). No counterexample is known.
     pub upper: Fpr,
 }
 
-/// Returns the four terms of Burns' theorem 15 for r = `order` given bits of a filter with `bits`
-/// bits and `items` items of `probes` bits each.
+/// Returns the four terms of the chain of inequalities in Burns' theorem 15 (see [`Chain`]). The
+/// filter has `bits` bits and `items` items, and each item has `probes` probes. The terms are for r
+/// given bits of this filter, where r is the argument `order`.
 ///
 /// The parameters must satisfy `items >= 1`, `probes <= bits` and
 /// `order <= min(probes, bits - probes)`. The computation takes about `order^2` steps with long
@@ -104,10 +113,10 @@ pub fn chain(bits: u64, items: u64, probes: u32, order: u32) -> Result<Chain> {
     })
 }
 
-/// Returns the bounds of Burns' corollary 23 for the expected rates with `items` items (at least
-/// 1).
+/// Returns the bounds of Burns' corollary 23 on the expected rates of the standard and the classic
+/// filter (see [`RateBounds`]).
 ///
-/// The parameters must be in Burns' range, `probes <= (bits - 1) / 2`.
+/// The parameters must satisfy `items >= 1` and `probes <= (bits - 1) / 2`.
 ///
 /// ```
 /// use truebloom_math::{Variant, bounds};

@@ -30,16 +30,16 @@ pub struct Claim {
     pub items: u64,
     /// The number of probes, k.
     pub probes: u32,
-    /// The rate p, which is claimed to be an upper bound: the expected rate, plus the bound on
-    /// equal hashes, is at most p.
+    /// The claimed rate, p. The claim says that the expected rate, plus `items / 2^hash_bits` for
+    /// keys with equal hashes, is at most p.
     pub rate: Rate,
-    /// The width of a key's hash in bits. Equal hashes add at most `items / 2^hash_bits` to the
-    /// rate.
+    /// The width of a key's hash in bits. Two different keys can have the same hash. Such keys add
+    /// at most `items / 2^hash_bits` to the rate.
     pub hash_bits: u32,
     /// Whether the claim also says that no smaller filter is enough.
     pub smallest: Smallest,
-    /// The claimed probability that the rate of one filter with a random seed is at most p. `None`
-    /// if no probability is claimed.
+    /// A claimed lower bound on the probability that a single filter with a random seed meets the
+    /// rate p. `None` if the claim says nothing about single filters.
     pub confidence: Option<f64>,
 }
 
@@ -49,7 +49,7 @@ pub enum Smallest {
     /// No claim.
     NotClaimed,
     /// Every smaller standard filter with this number of probes has too high a rate: its expected
-    /// rate, plus the bound on equal hashes, is above p.
+    /// rate, plus `items / 2^hash_bits` for keys with equal hashes, is above the claimed rate.
     ForTheseProbes,
     /// Every smaller standard filter, with any number of probes, has too high a rate.
     ForAnyProbes,
@@ -66,19 +66,21 @@ pub struct Certificate {
     /// The evidence that a filter with one bit less has too high a rate. It is `None` if the claim
     /// says nothing about smaller filters, or if the filter has only one bit.
     pub smaller: Option<Smaller>,
-    /// The bound on the tail of the number of set bits, if a confidence is claimed.
+    /// The evidence for the claimed confidence. It is `None` if no confidence is claimed.
     pub one_filter: Option<OneFilter>,
 }
 
 /// The evidence that an expected rate is low enough.
 #[derive(Clone, Debug)]
 pub enum Mean {
-    /// The alternating sum for the expected rate. Its terms are precise enough to prove that the
-    /// rate, plus the bound on equal hashes, is at most p.
+    /// The evidence is an alternating sum for the expected rate. The sum is precise enough to prove
+    /// that the expected rate, plus `items / 2^hash_bits` for keys with equal hashes, is at most
+    /// the claimed rate.
     Terms(Sum),
-    /// The rate, plus the bound on equal hashes, is equal to p or extremely close to it. Only a
-    /// comparison of exact fractions can decide. The fractions are small enough for a checker to
-    /// compare.
+    /// The evidence is a comparison of exact fractions, which are small enough for a checker to
+    /// compare. The expected rate, plus `items / 2^hash_bits` for keys with equal hashes, is equal
+    /// or extremely close to the claimed rate. A rounded sum would therefore not show which of the
+    /// two is larger.
     Exact,
 }
 
@@ -89,15 +91,16 @@ pub enum Mean {
 /// f / 2^k = sum over j = 0..k of (-1)^j c_j g_j / 2^k
 /// ```
 ///
-/// Here, `c_j` is the expected number of sets of j distinct positions in a query. `g_j` is the
-/// probability that j given bits are all 0. The terms are integers, in units of `2^-precision`.
+/// Here, k is the number of probes, and `g_j` is the probability that j given bits are all 0. A
+/// query's k positions can repeat. `c_j` is the average number of ways to choose j different bits
+/// among the bits at these positions. The terms are integers, in units of `2^-precision`.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Sum {
-    /// The number of binary digits after the point.
+    /// The number of binary digits after the point in the terms.
     pub precision: u64,
     /// The terms `c_j g_j / 2^k` for j = 0, 1, .., in units of `2^-precision`. Each term is rounded
-    /// down, by at most `error` units. Omitted terms at the end are 0.
+    /// down, by at most `error` units. Terms that are missing at the end of the list are 0.
     pub terms: Vec<Whole>,
     /// The largest error of a term, in units of `2^-precision`.
     pub error: u128,
@@ -126,8 +129,8 @@ impl fmt::Debug for Whole {
 
 impl Certificate {
     /// Creates the certificate for a claim. This usually takes about as long as computing a few
-    /// rates. With only a few items, it takes a few milliseconds, because many numbers of probes
-    /// are excluded one by one.
+    /// rates. For a filter with only a few items, it takes a few milliseconds. The reason is that
+    /// the evidence for many numbers of probes is then computed one by one.
     ///
     /// The tail bounds that fit in a certificate sometimes prove only a slightly lower confidence
     /// than the requested one. In this case, `claim.confidence` in the certificate is the lower

@@ -29,9 +29,9 @@ use crate::law::{Floor, Law, hash_floor};
 use crate::one_filter::quantile::RateQuantile;
 use crate::{Fpr, Layout, Rate, Result, SchemeId};
 
-/// A blocked filter counts as worth its memory if its number of bits is at most this factor times
-/// the number of bits of a standard filter. In return, a query of a blocked filter reads only one
-/// cache line.
+/// A blocked filter counts as worth its additional memory if it has at most this factor times the
+/// bits of a standard filter. In return for the additional memory, a query of a blocked filter
+/// reads only one cache line.
 pub const WORTH_TIMES: f64 = 1.1;
 
 /// The parameters of a filter, such as its number of bits, and the rate that is proven for these

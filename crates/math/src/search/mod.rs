@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 use alloc::{format, vec};
 use core::cmp::Ordering;
 
-/// The largest number of probes that a search tries.
+/// The largest number of probes that functions such as [`optimal_probes`] try.
 pub const MAX_SEARCHED_PROBES: u32 = 1_000;
 
 /// The largest number of items that is tried.

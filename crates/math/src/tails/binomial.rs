@@ -71,17 +71,18 @@ pub fn at_most(hits: u64, trials: u64, p: f64) -> f64 {
     lower_sum(hits, trials, p)
 }
 
-/// Returns the exact two-sided p-value: twice the smaller tail, at most 1. Suppose that a test
-/// rejects `p` if this value is below alpha. If `p` is the true probability, the test rejects it
-/// with probability at most alpha.
+/// Returns the p-value of the exact two-sided test: twice the smaller of [`at_least`] and
+/// [`at_most`], but at most 1. A test at the significance level alpha rejects `p` if this p-value
+/// is below alpha. If `p` is the true probability, the test rejects `p` with probability at most
+/// alpha.
 #[must_use]
 pub fn two_sided(hits: u64, trials: u64, p: f64) -> f64 {
     (2.0 * at_least(hits, trials, p).min(at_most(hits, trials, p))).min(1.0)
 }
 
-/// Returns how many times as large as `rate` the true probability must be for a test to reject
-/// `rate` with probability 99%. This is the result of [`noticed_rate`] divided by `rate`. The
-/// factor is infinite if [`noticed_rate`] returns `None`.
+/// Returns the result of [`noticed_rate`] divided by `rate`. If the true probability is at least
+/// this factor times `rate`, a test at the significance level `alpha` rejects `rate` with
+/// probability at least 99%. The factor is infinite if [`noticed_rate`] returns `None`.
 #[must_use]
 pub fn noticed_factor(trials: u64, rate: f64, alpha: f64) -> f64 {
     noticed_rate(trials, rate, alpha).map_or(f64::INFINITY, |noticed| noticed / rate)
@@ -89,9 +90,9 @@ pub fn noticed_factor(trials: u64, rate: f64, alpha: f64) -> f64 {
 
 /// Returns the smallest true probability above `rate` at which a test rejects `rate` with
 /// probability at least 99%. At every larger true probability, the test also rejects `rate` with
-/// probability at least 99%. As in [`two_sided`], the test rejects `rate` if twice the upper tail
-/// is below `alpha`. The result is `None` if even a hit in every trial is not enough to reject
-/// `rate`.
+/// probability at least 99%. The test rejects `rate` if twice the result of [`at_least`] for `rate`
+/// is below `alpha` (see [`two_sided`]). The result is `None` if even a hit in every trial is not
+/// enough to reject `rate`.
 #[must_use]
 pub fn noticed_rate(trials: u64, rate: f64, alpha: f64) -> Option<f64> {
     let rejected = |hits: u64| 2.0 * at_least(hits, trials, rate) < alpha;

@@ -28,8 +28,9 @@ pub struct Peak {
     pub proven: bool,
 }
 
-/// The largest number of bits for which [`max_efficiency`] compares all numbers of items and probes
-/// of classic filters.
+/// For classic filters with at most this number of bits, [`max_efficiency`] compares all numbers of
+/// items and probes. For larger classic filters, the result of [`max_efficiency`] depends on a
+/// conjecture.
 pub const MOST_BITS_SEARCHED: u64 = 256;
 
 /// Returns the number of items at which a filter of `bits` bits with `probes` probes is most

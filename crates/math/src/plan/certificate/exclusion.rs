@@ -23,29 +23,30 @@ use core::cmp::Ordering;
 pub struct Smaller {
     /// The size that is excluded, which is one bit less than the claimed size.
     pub bits: u64,
-    /// A bound excludes all numbers of probes from 1 to this number. 0 means that the bound
-    /// excludes no number of probes.
+    /// For every number of probes from 1 to this number, a lower bound on the rate shows that the
+    /// rate is too high. The value is 0 if no number of probes is excluded in this way.
     pub few: u32,
-    /// A bound excludes this number of probes and all larger numbers. The value is `None` if the
-    /// claim is for a fixed number of probes.
+    /// For this number of probes and for every larger number, a lower bound on the rate shows that
+    /// the rate is too high. The value is `None` if the claim is for a fixed number of probes.
     pub many: Option<u32>,
-    /// All numbers of probes that no bound excludes, each with its rate. Every one of these rates
-    /// is too high. If the claim is for a fixed number of probes, only this number is listed.
+    /// The numbers of probes for which the lower bound does not show that the rate is too high. The
+    /// rate itself is computed for each of these numbers, and is too high. If the claim is for a
+    /// fixed number of probes, only this number is listed.
     pub between: Vec<Excluded>,
 }
 
-/// The evidence that the expected rate with this number of probes, plus the bound on equal hashes,
-/// is above the requested rate.
+/// The evidence that a filter with this number of probes has too high a rate. The expected rate,
+/// plus `items / 2^hash_bits` for keys with equal hashes, is above the claimed rate.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Excluded {
     /// The number of probes.
     pub probes: u32,
-    /// The number of binary digits after the point.
+    /// The number of binary digits after the point in `sum` and `error`.
     pub precision: u64,
-    /// The value `f / 2^k` in units of `2^-precision`.
+    /// The expected rate divided by `2^probes`, in units of `2^-precision`.
     pub sum: Whole,
-    /// The largest error of the sum in either direction, in units of `2^-precision`.
+    /// The largest error of `sum` in either direction, in units of `2^-precision`.
     pub error: u128,
 }
 

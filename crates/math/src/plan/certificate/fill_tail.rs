@@ -21,10 +21,10 @@ pub struct OneFilter {
     /// The probability that is proven. It is the requested confidence, or a lower one if no
     /// [`TailBound`] proves the requested confidence.
     pub confidence: f64,
-    /// The largest number of set bits at which the rate, plus the bound on equal hashes, is at most
-    /// the requested rate.
+    /// The largest number of set bits at which the rate, plus `items / 2^hash_bits` for keys with
+    /// equal hashes, is at most the claimed rate.
     pub ones: u64,
-    /// The bound on the tail probability of the number of set bits.
+    /// An upper bound on the probability that more than `ones` bits are set.
     pub bound: TailBound,
 }
 
@@ -32,29 +32,30 @@ pub struct OneFilter {
 /// plus 1. In the formulas, `v` is the variance of X.
 ///
 /// The fields are integers, in units of `2^-64` ([`TailBound::UNIT`]). `mean_above` and
-/// `variance_above` are upper bounds on the true values, and `variance` is a lower bound. `tilt`
-/// needs no bound on an error, because the formulas hold for every tilt above 0.
+/// `variance_above` are upper bounds on the true values, and `variance` is a lower bound. The
+/// formulas hold for every `tilt` above 0, so rounding `tilt` does no harm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TailBound {
-    /// The probability is 0. A filter cannot have `a` set bits, because `min(m, n k) < a`.
+    /// The probability is 0. A filter with m bits and n items of k probes each has at most
+    /// `min(m, n k)` set bits, and this number is below `a`.
     Certain,
     /// The filter is so small that the checker can compute the distribution of the number of set
     /// bits item by item.
     Law,
-    /// Bennett's bound, which holds for every z > 1: `E = exp(v (z - 1 - ln z) - (a - mean) ln z)`.
+    /// Bennett's bound, `E = exp(v (z - 1 - ln z) - (a - mean) ln z)`. It holds for every number z
+    /// above 1. Here, `mean` and v are the mean and the variance of the number of set bits.
     Chernoff {
-        /// The tilt `z - 1`, which is the parameter of the bound.
+        /// The value of `z - 1` in the formula, in units of `2^-64`.
         tilt: u128,
         /// An upper bound on the mean.
         mean_above: u128,
         /// An upper bound on the variance.
         variance_above: u128,
     },
-    /// A sharper form of Bennett's bound: `0.469 sqrt(z / v) E z / (z - 1)`, with E as in
-    /// [`TailBound::Chernoff`]. It uses the largest probability of any single value of X after
-    /// exponential tilting by z.
+    /// A sharper form of Bennett's bound: `0.469 sqrt(z / v) E z / (z - 1)`, with z, v and E as in
+    /// [`TailBound::Chernoff`]. The file docs/CERTIFICATE.md proves this bound.
     LargestTerm {
-        /// The tilt `z - 1`, which is the parameter of the bound.
+        /// The value of `z - 1` in the formula, in units of `2^-64`.
         tilt: u128,
         /// An upper bound on the mean.
         mean_above: u128,
