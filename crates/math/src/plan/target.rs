@@ -65,13 +65,15 @@ pub struct Target {
     pub probes: Option<u32>,
     /// The memory cap, in bits.
     pub max_bits: Option<u64>,
-    /// The width of a key's hash in bits: 128, or 64 for a custom hasher. Equal hashes add at most
+    /// The width of a key's hash in bits. The default is 128. In the crate `truebloom`, the hashers
+    /// `Prehashed` and `ForeignHasher` have hashes of 64 bits. Keys with equal hashes add at most
     /// `items / 2^hash_bits` to the rate.
     pub hash_bits: u32,
     /// The scheme: how a hash determines the positions of a key.
     pub scheme: SchemeId,
-    /// Where the positions of a key are. [`Layout::Lines`] and [`Layout::Auto`] require the
-    /// standard scheme; [`SchemeId::Blocked`] always has [`Layout::Lines`].
+    /// Where the positions of a key are. [`Layout::Lines`] and [`Layout::Auto`] are possible only
+    /// with the schemes [`SchemeId::Standard`] and [`SchemeId::Blocked`]. With
+    /// [`SchemeId::Blocked`], the plan has [`Layout::Lines`], whatever this field says.
     pub layout: Layout,
     /// What the requested rate limits: the rate of the individual filter (the default), or only the
     /// average rate over filters.
