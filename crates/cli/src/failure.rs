@@ -149,9 +149,11 @@ fn others_file(_: &Path) -> Option<String> {
 /// What is wrong with a file, in the terms of the command.
 fn wrong_with_file(error: &FormatError) -> String {
     match error {
-        FormatError::Truncated { found: 0, .. } => "the file is empty; make a filter with `truebloom create`, or copy it again".to_owned(),
+        FormatError::Truncated { found: 0, .. } => {
+            "the file is empty; make a filter with `truebloom create`, or copy the original file again".to_owned()
+        }
         FormatError::Kind { found: found @ FileKind::Pack } => {
-            format!("the file holds {found}; only programs that use the library can read it")
+            format!("the file holds {found}; only programs that use the crate `truebloom` can read it")
         }
         FormatError::Kind { found } => {
             format!(
@@ -160,7 +162,7 @@ fn wrong_with_file(error: &FormatError) -> String {
             )
         }
         FormatError::Field { field: "hash family", .. } => {
-            "the sketch uses pairwise independent hash functions; only programs that use the library can read it".to_owned()
+            "the sketch uses pairwise independent hash functions; only programs that use the crate `truebloom` can read it".to_owned()
         }
         FormatError::Memory { bytes } => {
             format!("cannot allocate the {} that it needs; read it on a machine with more memory", crate::report::bytes(*bytes))
@@ -183,7 +185,7 @@ impl From<truebloom_math::Error> for Failure {
     fn from(error: truebloom_math::Error) -> Failure {
         match error {
             truebloom_math::Error::NoGuarantee { scheme } => Failure::new(format_args!(
-                "no rate can be guaranteed for a single filter with {scheme} hashing: its bit positions are correlated, and it is not known how much the rates of such filters differ; \
+                "no rate can be guaranteed for a single filter with {scheme} hashing: its bit positions are correlated, and it is not known how far the rate of one filter can be from the average; \
                  add --mean to guarantee only the average rate, or leave --scheme out"
             )),
             truebloom_math::Error::Underdetermined { given: "an empty target", missing } => {

@@ -564,10 +564,10 @@ impl fmt::Display for FormatError {
                 write!(f, "the file has format version {found}, but this program reads {expected}; use a newer truebloom")
             }
             FormatError::Truncated { expected, found } => {
-                write!(f, "the file is cut off: it has {found} of at least {expected} bytes; copy it again")
+                write!(f, "the file is cut off: it has {found} of at least {expected} bytes; copy the original file again")
             }
             FormatError::TooLong { expected, found } => {
-                write!(f, "the file has {found} bytes, but its contents end after {expected}; copy it again")
+                write!(f, "the file has {found} bytes, but its contents end after {expected}; copy the original file again")
             }
             FormatError::HeaderChecksum { expected, found } => write!(
                 f,
@@ -606,7 +606,7 @@ impl fmt::Display for FormatError {
                  apply it to that state, or copy the whole filter"
             ),
             FormatError::OtherFilter { field } => {
-                write!(f, "these are not two states of one filter: they have different {field}; copy the whole filter instead")
+                write!(f, "the two files are not two states of one filter: they have different {field}; copy the whole filter instead")
             }
             FormatError::LayerChecksum { expected, found } => write!(
                 f,

@@ -161,7 +161,7 @@ impl fmt::Display for Error {
             ),
             Error::EqualHashes { asked, bits, least } => write!(
                 f,
-                "a rate of {asked} is not proven for a filter of {} that forgets: equal 128-bit hashes may raise its rate by up to {}; \
+                "a rate of {asked} cannot be guaranteed for a filter of {} that forgets: equal 128-bit hashes can add up to {} to its rate; \
                  choose a rate of at least {}, or a smaller filter",
                 size(Some(*bits)),
                 rounded_up(*least / 2.0),
@@ -198,7 +198,7 @@ impl fmt::Display for Error {
             ),
             Error::NoGuarantee { scheme } => write!(
                 f,
-                "no rate can be guaranteed for a single filter with {scheme} hashing: its bit positions are correlated, and it is not known how much the rates of such filters differ; guarantee only the average, or use the standard scheme"
+                "no rate can be guaranteed for a single filter with {scheme} hashing: its bit positions are correlated, and it is not known how far the rate of one filter can be from the average; guarantee only the average, or use the standard scheme"
             ),
             Error::TooCostly { probes, digits } => write!(
                 f,

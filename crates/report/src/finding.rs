@@ -197,8 +197,8 @@ impl fmt::Display for Verdict {
         match self {
             Verdict::NothingAsked => f.write_str("nothing asked"),
             Verdict::Kept => f.write_str("kept"),
-            Verdict::TooFew(_) => f.write_str("too few queries to tell"),
-            Verdict::TooClose => f.write_str("too close to tell"),
+            Verdict::TooFew(_) => f.write_str("too few queries for a verdict"),
+            Verdict::TooClose => f.write_str("too close for a verdict"),
             Verdict::Missed { times, hash_bits: None } if *times < 1.5 => write!(f, "missed by {}%", rate_text(100.0 * (times - 1.0), 2)),
             Verdict::Missed { times, hash_bits } => {
                 write!(f, "missed: {} times the requested rate", rate_text(*times, 2))?;

@@ -15,7 +15,7 @@ use truebloom_report::finding::{Finding, Verdict, library};
 const EXAMPLES: &str = "\
 Examples:
   truebloom audit guava -n 1000 -p 1e-6
-  truebloom audit redisbloom -n 100 -p 1e-6 --simulate 1G     a narrower interval (half a minute)
+  truebloom audit redisbloom -n 100 -p 1e-6 --simulate 1G     a narrower interval than by default (takes half a minute)
   truebloom audit bip37 -n 5000 --bits 36000B --probes 5      bits and probes of your own filter
   truebloom audit --table -n 1000 -p 1e-6                     all libraries, side by side
   truebloom audit --table -n 1000 -p 1% --plot audit.svg      the same as a chart
@@ -155,7 +155,7 @@ fn report(finding: &Finding, args: &Args) -> Report {
         "hash",
         format!("{} bits; hash collisions alone give a rate of {}", profile.arithmetic.hash_bits(size), rate_text(finding.floor, 2)),
     );
-    report.line("ideal", format!("{} if all positions were independent (exact)", fpr_text(&finding.ideal, 4)));
+    report.line("ideal", format!("{}, the exact rate if all positions were independent", fpr_text(&finding.ideal, 4)));
     if let Some(law) = &finding.law {
         report.line("rate", format!("{} ({})", fpr_text(law, 4), law.method));
     }
@@ -174,12 +174,11 @@ fn report(finding: &Finding, args: &Args) -> Report {
     }
     if args.rate.is_some() {
         let text = match finding.share {
-            Some(share) => format!("at least {} of all filters meet the requested rate", percent(share)),
-            None => {
-                "unknown: the positions are correlated, and no formula gives the share of filters that meet the requested rate".to_owned()
-            }
+            Some(share) if share < 5e-4 => "at least 0.0% of all filters, so possibly by none".to_owned(),
+            Some(share) => format!("at least {} of all filters", percent(share)),
+            None => "an unknown share of all filters: the positions are correlated, and no formula gives this share".to_owned(),
         };
-        report.line("keep it", text);
+        report.line("met by", text);
     }
     report.line("verdict", verdict(finding, args.rate)).line("remark", profile.remark);
     report
@@ -208,11 +207,7 @@ fn print_table(args: &Args) -> Result<(), Failure> {
         )?;
         return drawn.map(|_| ());
     }
-    writeln!(
-        out,
-        "{:<19}{:>14}{:>8}  {:<11}{:<11}{:<36}{:<9}verdict",
-        "library", "bits", "probes", "ideal", "rate", "known by", "keep it"
-    )?;
+    writeln!(out, "{:<19}{:>14}{:>8}  {:<11}{:<11}{:<36}{:<9}verdict", "library", "bits", "probes", "ideal", "rate", "method", "met by")?;
     for (profile, finding) in findings {
         match finding {
             Ok(finding) => {

@@ -15,7 +15,7 @@ Examples:
   truebloom compare monday.tbl tuesday.tbl
   truebloom compare --confidence 99.9% monday.tbl tuesday.tbl other.tbl
 
-The filters must have the same bits, probes, scheme, hasher and seed: make them all as empty copies of one filter, with `truebloom copy --empty`.
+The filters must have the same number of bits, number of probes, scheme, hasher and seed: make them all as empty copies of one filter, with `truebloom copy --empty`.
 The ranges hold for keys that were chosen without knowing the seed. Filters from `merge --intersect` are refused, because the set bits of an intersection do not determine how many items it holds.";
 
 /// Estimate the number of keys that filters share, with a range for each estimate

@@ -56,7 +56,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     if args.seed.is_some() {
         return Err(Failure::new(
-            "a filter cannot be given another seed, because it does not contain its keys; build a new one from the data with `truebloom create --seed`",
+            "the seed of a filter cannot be changed, because the filter does not store the keys themselves; build a new filter from the data with `truebloom create --seed`",
         ));
     }
     let lock = Lock::of_output(&args.out, args.force)?;

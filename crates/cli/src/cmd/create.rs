@@ -206,7 +206,7 @@ fn made(args: &Args) -> Result<Made, Failure> {
     filters::check_layout(args.scheme, args.layout)?;
     if matches!(args.size, Size { items: None, rate: None, bits: None, .. }) {
         return Err(Failure::new(
-            "give two of -n, -p and -m, or give only -p; with only -p, the lines of files are counted first, and other input makes a filter that grows",
+            "give two of -n, -p and -m, or give only -p; with only -p, the lines of files are counted first, and for a pipe, a filter that grows is made",
         ));
     }
     let mut target = args.size.target().scheme(args.scheme).layout(args.layout.planned());
@@ -317,7 +317,10 @@ fn add_broken_promise(report: &mut Report, plan: &Plan) {
     report.field("confidence", Value::Null).field("guarantee", Value::Null);
     let planned = plan.guarantee.as_ref().map_or_else(String::new, |guarantee| {
         let share = certainty(guarantee.confidence, 13);
-        format!("; with {items}: at most {}, with probability {share}% (proven)", proven(&guarantee.fpr, plan.rate))
+        format!(
+            "; with the planned {items}, the rate would be at most {}, with probability {share}% (proven)",
+            proven(&guarantee.fpr, plan.rate)
+        )
     });
     report.line("guaranteed", format!("nothing, because the filter holds more items than planned{planned}"));
     report.line("expected", format!("with {items}: at most {} on average over all seeds (proven)", proven(&plan.fpr, plan.rate)));

@@ -23,7 +23,7 @@ Examples:
 /// The levels of the quantiles that are reported for the fill and the rate of one filter.
 const LEVELS: [f64; 5] = [0.001, 0.01, 0.5, 0.99, 0.999];
 
-/// Explain a filter: its share of set bits, its rate, how both vary with the seed, bounds,
+/// Explain a filter: its share of set bits, its rate, how both vary with the seed; also bounds,
 /// approximations, efficiency
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]

@@ -20,7 +20,7 @@ Examples:
   truebloom fpr -m 1MiB -n 800k -k 6 --layout blocked  one cache line per item
   truebloom fpr --slice-bits 6673 -n 5000 -k 6 --scheme partition-double
 
-Here, --scheme applies the published arithmetic to the given bits and probes. Libraries choose the bits and probes in other ways, and reduce h1 + i h2 modulo a power of two before they reduce it modulo the number of bits. Therefore, `truebloom audit` reports other rates for libraries.";
+Here, --scheme computes positions as the papers describe, for the given bits and probes. Libraries choose the bits and probes in other ways, and reduce h1 + i h2 modulo a power of two before they reduce it modulo the number of bits. Therefore, `truebloom audit` reports other rates for libraries.";
 
 /// Compute the exact rate of a filter of any size
 #[derive(clap::Args)]
@@ -41,7 +41,7 @@ pub(crate) struct Args {
     probes: u32,
 
     /// How an item's positions are chosen: standard (independently), classic (all distinct) or
-    /// partitioned (one in each slice, a part of the filter)
+    /// partitioned (the filter has one slice per probe, with one position in each)
     #[arg(long, default_value = "standard", value_parser = variant)]
     variant: Variant,
 
@@ -49,7 +49,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "LAYOUT", default_value = "standard", value_parser = ["standard", "blocked"], conflicts_with_all = ["variant", "scheme", "ones", "offsets", "slice_bits"])]
     layout: String,
 
-    #[arg(help = format!("A hashing scheme in place of a variant: {}", schemes(|id| !id.has_guarantee())), long, value_name = "NAME", value_parser = scheme, conflicts_with_all = ["variant", "ones"])]
+    #[arg(help = format!("Derive positions from two hashes, instead of --variant: {}", schemes(|id| !id.has_guarantee())), long, value_name = "NAME", value_parser = scheme, conflicts_with_all = ["variant", "ones"])]
     scheme: Option<SchemeId>,
 
     /// Size of one slice, for partition-double, which has one slice per probe

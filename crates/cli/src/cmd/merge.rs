@@ -14,7 +14,7 @@ Examples:
   truebloom merge week.tbl monday.tbl tuesday.tbl           the keys of both
   truebloom merge --intersect both.tbl monday.tbl tuesday.tbl
 
-Filters can be merged if they are empty copies of one filter. Plan this filter for the keys of all of them together:
+Filters can be merged if they were made as empty copies of one filter. Plan this filter for all keys together:
   truebloom create -n 20M -p 0.1% --empty base.tbl
   truebloom copy --empty base.tbl monday.tbl && truebloom insert monday.tbl monday.txt
   truebloom copy --empty base.tbl tuesday.tbl && truebloom insert tuesday.tbl tuesday.txt
@@ -114,7 +114,7 @@ fn check_strictly(merged: &AnyFilter) -> Result<(), Failure> {
     if let Some(capacity) = merged.capacity().filter(|&capacity| most > capacity) {
         return Err(Failure::new(format_args!(
             "the merged filter could hold up to {}, more than the {} planned; nothing was written. \
-             Leave --strict out to merge the filters anyway, or make parts of a larger filter (see `truebloom merge --help`)",
+             Leave --strict out to merge the filters anyway, or make both as copies of a larger filter (see `truebloom merge --help`)",
             plural(most, "distinct item"),
             count(capacity)
         )));
@@ -156,14 +156,14 @@ pub(crate) fn mismatch(purpose: Purpose, first: &Path, other: &Path, error: &Mer
     }
     let remedy = if purpose == Purpose::Union {
         // Not an insertion into the first filter, which was planned for its own keys alone.
-        "Filters can be merged if they are empty copies of one filter that was planned for the keys of all of them. \
-         To make them, insert the original data again:\n  \
+        "Filters can be merged if they were made as empty copies of one filter, planned for all keys together. \
+         To make such filters, insert the original data again:\n  \
          truebloom create -n ALL_KEYS -p RATE --empty BASE\n  \
-         truebloom copy --empty BASE PART && truebloom insert PART INPUT    (for each input, with its options for keys)"
+         truebloom copy --empty BASE PART && truebloom insert PART INPUT    (for each input, with options such as --column)"
             .to_owned()
     } else {
         format!(
-            "Make an empty copy of {}, and insert the original data of {} into the copy:\n  truebloom copy --empty {} NEW && truebloom insert NEW INPUT    (with the options for its keys)",
+            "Make an empty copy of {}, and insert the original data of {} into the copy:\n  truebloom copy --empty {} NEW && truebloom insert NEW INPUT    (with options such as --column)",
             first.display(),
             other.display(),
             for_shell(first)

@@ -113,7 +113,7 @@ pub(crate) fn add_layers<K: Counted>(report: &mut Report, filter: &ScalableFilte
         .collect();
     report.field("layers", each).field("bound", fpr_value(&bound));
     let newest = filter.inserted().last().copied().unwrap_or(0);
-    let holder = if layers.len() == 1 { ", which has" } else { "; the newest has" };
+    let holder = if layers.len() == 1 { ", with" } else { "; the newest has" };
     report.line("layers", format!("{}{holder} {}", count(layers.len() as u64), plural(newest, "key")));
     let asked = filter.growth().rate();
     let text = if filter.fill_tells_rate() && bound.upper <= asked.to_f64() {

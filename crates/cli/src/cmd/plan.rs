@@ -29,7 +29,7 @@ Give two of -n, -p and -m; truebloom computes the third, and the number of probe
   truebloom plan -n 1M -p 1e-6 --scheme cube --mean
                                                  the size with another hashing scheme
 
-Filters that forget, for endless streams. The report compares `one phase` (one filter), `two phases` (two filters that take turns) and `usual` (a filter that is emptied after a fixed number of items). If --remember is given without a size, the report also has `certain`: two phases that never forget an item too early:
+Filters that forget, for endless streams. The report compares `one phase` (one filter), `two phases` (two filters that take turns) and `usual` (a filter that is emptied after a fixed number of items). If --remember is given without a size, the report also has `certain`: two phases that never forget an item too early. Examples:
   truebloom plan --recycling --memory 64MiB -p 0.1%      the most items that such filters hold
   truebloom plan --recycling -n 10M -p 0.1%              the fewest bits for this many items per cycle
   truebloom plan --recycling --remember 10M -p 0.1%      the fewest bits that remember this many items
@@ -147,7 +147,7 @@ fn not_sent(target: &Target, asked: u64, error: truebloom_math::Error) -> Failur
     let least = Plan::new(&target.clone().probes(1)).and_then(|plan| plan.transmitted_bits());
     match least {
         Ok(Some(least)) if least > 8.0 * asked as f64 => Failure::new(format_args!(
-            "no filter for this rate compresses to {}: even with one probe, which compresses best, a filter takes {}; choose a higher rate or fewer items",
+            "no filter for this rate compresses to {}: filters with one probe compress best, and even such a filter takes {}; choose a higher rate or fewer items",
             bytes(asked),
             bytes((least / 8.0).ceil() as u64)
         )),
@@ -309,7 +309,7 @@ fn add_standard(report: &mut Report, plan: &Plan, target: &Target) -> Result<(),
         let standard = Plan::new(&Target { max_bits: None, ..target.clone().scheme(SchemeId::Standard).layout(Layout::Spread) })?;
         report.field("standard_bits", standard.bits);
         let more = 100.0 * (plan.bits as f64 / standard.bits as f64 - 1.0);
-        report.line("standard", format!("{}; this scheme takes {}", plural(standard.bits, "bit"), more_bits(more, 3)));
+        report.line("standard", format!("{}; this scheme takes {} the standard scheme", plural(standard.bits, "bit"), more_bits(more, 3)));
         for floor in floors.iter().filter(|floor| floor.rate >= 1e-6 * asked.to_f64()) {
             report.line("adds", format!("about {} by {}", rate(floor.rate, 3), floor.cause));
         }
@@ -317,13 +317,14 @@ fn add_standard(report: &mut Report, plan: &Plan, target: &Target) -> Result<(),
     Ok(())
 }
 
-/// Formats a difference in bits: as `8.13% more bits`, or, from 100% on, as `2.5 times the bits`.
+/// Formats a difference in bits: as `8.13% more bits than`, or, from 100% on, as
+/// `2.5 times the bits of`.
 fn more_bits(percent: f64, places: usize) -> String {
     let shown = format!("{:.places$}", percent.abs());
     match percent {
-        100.0.. => format!("{} times the bits", rate(1.0 + percent / 100.0, 3)),
-        _ if shown.parse() == Ok(0.0) => "about as many bits".to_owned(),
-        _ => format!("{shown}% {} bits", if percent < 0.0 { "fewer" } else { "more" }),
+        100.0.. => format!("{} times the bits of", rate(1.0 + percent / 100.0, 3)),
+        _ if shown.parse() == Ok(0.0) => "about as many bits as".to_owned(),
+        _ => format!("{shown}% {} bits than", if percent < 0.0 { "fewer" } else { "more" }),
     }
 }
 
@@ -350,7 +351,7 @@ fn add_blocked(report: &mut Report, standard: &Plan, blocked: Option<&Alternativ
     if plan.rate.is_none() || loss.is_some() && plan.items == standard.items {
         parts.push(format!("rate at most {}", rate_up(plan.promised(), 6)));
     }
-    let costs = loss.unwrap_or_else(|| more_bits(100.0 * (bits_ratio - 1.0), 2));
+    let costs = loss.unwrap_or_else(|| format!("{} the standard layout", more_bits(100.0 * (bits_ratio - 1.0), 2)));
     report.line("blocked", format!("{}: {costs}, one cache line per lookup", parts.join(", ")));
 }
 
@@ -372,7 +373,7 @@ fn add_textbook(report: &mut Report, plan: &Plan) -> Result<(), Failure> {
         (Some(true), _) => ", which meets the requested rate".to_owned(),
         (Some(false), _) if excess < 1e-9 => ", just above the requested rate".to_owned(),
         (Some(false), _) => format!(", {} the requested rate", percent(excess)),
-        (None, _) if excess > 1e-9 => format!(", {} the rate that it claims", percent(excess)),
+        (None, _) if excess > 1e-9 => format!(", {} the rate that the textbook formula gives", percent(excess)),
         (None, _) => String::new(),
     };
     report.line("textbook", format!("{filter}: the average rate would be {}{verdict}", rate(textbook.fpr.value, 6)));

@@ -39,5 +39,9 @@ pub(super) fn add_static(report: &mut Report, plan: &Plan) {
     report.field("static", json!({ "fingerprint_bits": fingerprint, "xor_bits": xor, "fuse_bits": fuse, "method": "approximation" }));
     let share = 100.0 * (fuse / plan.bits as f64 - 1.0);
     let size = bytes((fuse / 8.0).ceil() as u64);
-    report.line("static", format!("about {size} ({share:+.0}%) in a binary fuse filter, for a set of items that never changes"));
+    let compared = format!("{:.0}% {}", share.abs(), if share < 0.0 { "less" } else { "more" });
+    report.line(
+        "static",
+        format!("about {size}, {compared} than this filter, in a binary fuse filter, for a set of items that never changes"),
+    );
 }

@@ -156,10 +156,10 @@ pub(crate) fn report(options: &Options, size: &Size) -> Result<(Report, Option<D
             );
             (Designs::of_gap(gap, forget, &asked, layout)?, kept)
         }
-        _ => return Err(Failure::new("give --memory (or --bits), -n (new items per cycle) or --remember; a size excludes -n")),
+        _ => return Err(Failure::new("give one of these: --memory (or --bits), -n (new items per cycle), --remember")),
     };
     let mut report = Report::new("plan");
-    report.line("requested", format!("an average rate of {asked}; {what}"));
+    report.line("requested", format!("a rate of {asked}; {what}"));
     report.field("recycling", true).field("asked", rate_value(Some(asked)));
     let usual = designs.usual.as_ref();
     let asked = Asked {

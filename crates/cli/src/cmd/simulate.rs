@@ -50,7 +50,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=2), default_value_t = 1)]
     phases: u8,
 
-    /// Give each item distinct positions, as in the classic filter
+    /// Make the positions of an item differ from each other, as in the classic filter
     #[arg(long)]
     classic: bool,
 

@@ -31,7 +31,7 @@ pub(crate) struct Args {
     #[arg(value_name = "FILTER")]
     filter: PathBuf,
 
-    /// Duration of the measurement in seconds, unless --queries is given
+    /// Duration of the measurement: 30s, 10min, or a number of seconds. Not with --queries
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = seconds)]
     time: Duration,
 
@@ -198,9 +198,11 @@ fn add_power(report: &mut Report, verification: &Verification, measurement: &Mea
     );
     let bits = match fill.noticed {
         _ if !fill.tested => Err("the number of set bits cannot be tested"),
-        None => Err("too many set bits would not be noticed"),
+        None => Err("it cannot detect whether too many bits are set"),
         Some(more) if fill.ones == 0 => Ok(plural(more, "set bit")),
-        Some(more) => Ok(format!("{} ({}%)", plural(more, "additional set bit"), significant(100.0 * share(more, fill.ones), 2))),
+        Some(more) => {
+            Ok(format!("{} ({}% of those set now)", plural(more, "additional set bit"), significant(100.0 * share(more, fill.ones), 2)))
+        }
     };
     let rate = rate_noticed.map(|noticed| format!("a rate of {} or more", rate_up(noticed, 4)));
     let rate = rate.ok_or("more queries are needed to notice a higher rate");
@@ -237,7 +239,7 @@ fn add_measured(report: &mut Report, measurement: &Measurement<'_>, seed: u64) {
     let (lowest, highest) = measurement.possible_rates();
     if lowest < highest {
         report.field("possible_rates", json!({ "lower": lowest, "upper": highest }));
-        report.line("possible", format!("rates from {} to {} (computed, not measured)", rate(lowest, 3), rate_up(highest, 3)));
+        report.line("true rate", format!("between {} and {} (computed, not measured)", rate(lowest, 3), rate_up(highest, 3)));
     }
 }
 
@@ -245,8 +247,10 @@ fn verdict(filter: &Looked, verification: &Verification, measurement: &Measureme
     if holds {
         let ranged = measurement.possible_rates().0 < measurement.possible_rates().1;
         return match verification.expected_verdict() {
-            ExpectedVerdict::Met if ranged => "kept: the promise holds, and the measurement does not contradict it".to_owned(),
-            ExpectedVerdict::Met => "kept: the promise holds, and the measurement agrees".to_owned(),
+            ExpectedVerdict::Met if ranged => {
+                "kept: the filter meets the requested rate, and the measurement does not contradict this".to_owned()
+            }
+            ExpectedVerdict::Met => "kept: the filter meets the requested rate, and the measurement agrees".to_owned(),
             ExpectedVerdict::Undetermined => {
                 let why = match (filter.is_merged(), verification.has_withheld_keys()) {
                     (true, _) => "a merge",
@@ -255,13 +259,14 @@ fn verdict(filter: &Looked, verification: &Verification, measurement: &Measureme
                 };
                 let agrees = if ranged { "is plausible" } else { "agrees with the set bits" };
                 format!(
-                    "not contradicted: because of {why}, it is not known whether the filter holds more items than planned; the measurement {agrees}"
+                    "nothing contradicts the filter, but because of {why}, it is not known whether the filter holds more items than planned; the measurement {agrees}"
                 )
             }
             _ if ranged => {
-                "not contradicted: no rate was requested, and both the number of set bits and the measured rate are plausible".to_owned()
+                "nothing contradicts the filter: no rate was requested, and both the number of set bits and the measured rate are plausible"
+                    .to_owned()
             }
-            _ => "consistent: no rate was requested, and the measurement agrees with the set bits".to_owned(),
+            _ => "nothing contradicts the filter: no rate was requested, and the measurement agrees with the set bits".to_owned(),
         };
     }
     let mut reasons = Vec::new();
@@ -283,13 +288,13 @@ fn verdict(filter: &Looked, verification: &Verification, measurement: &Measureme
     let is_overfull = verification.is_overfull() || measurement.is_overfull();
     if let (true, AnyFilter::Scalable(_), Some(asked)) = (is_overfull, filter, filter.rate()) {
         reasons.push(format!(
-            "the filter's rate is certainly above the requested {asked}: a union of filters that grow can exceed the rate that each of them meets"
+            "the filter's rate is above the requested {asked}: a union of filters that grow can exceed the rate that each of them meets"
         ));
     }
     // If the counted items already exceed the plan, this is not reported twice.
     if let (true, false, Some(limit), Some(items)) = (is_overfull, is_exceeded, verification.limit(), filter.capacity()) {
         reasons.push(format!(
-            "the filter's rate is above {}: at most one in a million filters with the planned {} has so high a rate, so this filter almost certainly holds more items than planned; plan a filter for more items",
+            "the filter's rate is above {}. At most one in a million filters with the planned {} have a rate above this limit, so this filter almost certainly holds more items than planned; plan a filter for more items",
             rate_up(limit, 4),
             plural(items, "item")
         ));

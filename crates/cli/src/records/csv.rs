@@ -419,7 +419,7 @@ impl Csv {
             return Ok(Columns { width, key });
         }
         if !self.has_header {
-            return Err(format!("there is no column {wanted}; without a header, give its number, from 1 to {width}"));
+            return Err(format!("there is no column {wanted}; without a header, a column is given by its number, from 1 to {width}"));
         }
         let remark = if width == 1 && record.contains(&b'\t') {
             "; fields are separated by TABs here: add --delimiter '\\t'"

@@ -34,7 +34,9 @@ impl Extraction {
         match Extraction::of_state(label) {
             (Some(keys), false) => Some(keys.options()),
             (Some(keys), true) => Some(format!("{}; the state also contains second occurrences", keys.options())),
-            (None, true) => Some("it is not stored how they were read; the state also contains second occurrences".to_owned()),
+            (None, true) => {
+                Some("unknown: the state does not record how its keys were read; the state also contains second occurrences".to_owned())
+            }
             (None, false) => label.map(str::to_owned),
         }
     }
@@ -214,7 +216,7 @@ impl RecordArgs {
         if self.says_what_keys_are() && !repeats {
             if let Some(both) = both {
                 return Err(Failure::new(format_args!(
-                    "the keys of {} were read with {}; options of this run replace all of them, so {} is not enough; give {}",
+                    "the keys of {} were read with {}; options given in this run replace all of these options, so {} is not enough; give {}",
                     first.display(),
                     kept.options(),
                     given.options(),
@@ -246,7 +248,7 @@ impl RecordArgs {
         }
         let doubt = (!kept.is_lines()).then(|| {
             format!(
-                "keys were read like the keys of {}, {}; to read whole lines, add --lines; to read other keys, give other options",
+                "keys are read like those of {}, {}; to read whole lines, add --lines; to read other keys, give other options",
                 first.display(),
                 kept.described()
             )

@@ -16,7 +16,8 @@ impl std::str::FromStr for Fields {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Fields, String> {
-        let wrong = || format!("`{text}` is not a list of fields; count them from 1 and write 2, 1,3, 2-4, 3- or -2");
+        let wrong =
+            || format!("`{text}` is not a list of fields; count fields from 1, and write for example `2`, `1,3`, `2-4`, `3-` or `-2`");
         let number = |text: &str| text.parse().ok().filter(|number| *number > 0).ok_or_else(wrong);
         let mut ranges = Vec::new();
         for part in text.split(',') {

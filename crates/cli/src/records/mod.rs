@@ -376,7 +376,7 @@ impl Records {
             let has_header = self.splitter.has_header();
             let after = match self.splitter.abandon() {
                 0 => String::new(),
-                1 if has_header => ", after the header".to_owned(),
+                1 if has_header => ", after the line that names the columns".to_owned(),
                 1 if is_damaged => format!(", after 1 {0}; this {0} may be wrong", self.noun),
                 after if is_damaged => format!(", after {}; some of them may be wrong", plural(after, self.noun)),
                 after => format!(", after {}", plural(after, self.noun)),
@@ -459,7 +459,7 @@ impl Records {
             self.skipped_here += 1;
             if self.skipped_here <= SHOWN as u64 {
                 let fate = if passed_on { "printed unchanged" } else { "skipped" };
-                let message = format!("{}: {} {} {}; {fate}", self.input_name(), self.noun, trouble.record, trouble.why);
+                let message = format!("{0}: {1} {2} {3}; this {1} was {fate}", self.input_name(), self.noun, trouble.record, trouble.why);
                 self.note(message);
             }
         }

@@ -222,7 +222,7 @@ fn next_member<R: BufRead>(mut source: R) -> io::Result<Option<GzDecoder<R>>> {
             None => return Ok(None),
             Some(0) => padded = true,
             Some(first) if *first == GZIP[0] && !padded => return Ok(Some(GzDecoder::new(source))),
-            Some(_) => return Err(io::Error::other("data that is not gzip follows")),
+            Some(_) => return Err(io::Error::other("other data follows the gzip data")),
         }
         let zeros = rest.iter().take_while(|byte| **byte == 0).count();
         source.consume(zeros);
@@ -303,7 +303,7 @@ impl<R: BufRead> Zstd<R> {
                     }
                 }
                 Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::BadMagicNumber(_))) => {
-                    return Err(io::Error::other("data that is not Zstandard follows"));
+                    return Err(io::Error::other("other data follows the Zstandard data"));
                 }
                 Err(FrameDecoderError::WindowSizeTooBig { requested, max }) => return Err(window_too_large(requested, max)),
                 Err(error) => return Err(cut_or_damaged(error)),

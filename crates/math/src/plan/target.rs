@@ -217,7 +217,7 @@ impl Target {
             (Some(_), None, None) => underdetermined("the number of items alone", "a rate or a number of bits as well"),
             (None, Some(_), None) => underdetermined("a rate alone", "the number of items or of bits as well"),
             (None, None, Some(_)) => underdetermined("the number of bits alone", "the number of items or a rate as well"),
-            (None, None, None) => underdetermined("an empty target", "two of the number of items, a rate and the number of bits"),
+            (None, None, None) => underdetermined("an empty target", "two of these three: the number of items, a rate, the number of bits"),
         }
     }
 

@@ -54,14 +54,14 @@ impl Trust {
         let missed = self.lines.saturating_sub(self.found);
         let about = if self.is_exact { "about" } else { "at most" };
         let expected = significant(expected.min(self.found as f64), 3);
-        let bound = format!("{} with {}% confidence if no {noun} is repeated", count(most), significant(100.0 * (1.0 - ALPHA), 6));
+        let bound = format!("if no {noun} is repeated, at most {} with {}% confidence", count(most), significant(100.0 * (1.0 - ALPHA), 6));
         let text = match (self.found, inverted) {
             (0, _) => "every answer is certain".to_owned(),
             (_, false) => {
-                format!("of the {} found, {about} {expected} are expected to be false positives, at most {bound}", plural(self.found, noun))
+                format!("of the {} found, {about} {expected} are false positives (expected number); {bound}", plural(self.found, noun))
             }
             (_, true) => {
-                format!("{about} {expected} {noun}s that are not in the filter are expected to be missing from the output, at most {bound}")
+                format!("{about} {expected} {noun}s that are not in the filter are missing from the output (expected number); {bound}")
             }
         };
         report.line("trust", text);

@@ -35,8 +35,8 @@ pub(super) struct SizeArgs {
     #[arg(long, value_name = "RATE", value_parser = rate, default_value = "1%", allow_hyphen_values = true)]
     delta: Rate,
 
-    /// Use two hash functions for several rows of counters, instead of one for each row. This takes
-    /// about twice as many counters, and requires --epsilon
+    /// Compute the rows of counters from two hash functions, instead of one for each row. This
+    /// takes about twice as many counters, and requires --epsilon
     #[arg(long, requires = "epsilon", conflicts_with = "memory")]
     pub(super) two_hash: bool,
 
@@ -68,7 +68,7 @@ impl SizeArgs {
         };
         if wanted > sizes.capacity {
             return Err(Failure::new(format_args!(
-                "the list has room for {} keys, but --top asks for {}; give more --memory",
+                "the list has room for {} keys, but -k (--top) asks for {}; give more --memory",
                 count(sizes.capacity),
                 count(wanted)
             )));
@@ -96,5 +96,5 @@ impl SizeArgs {
 }
 
 fn check_available(needed: u64) -> Result<(), Failure> {
-    crate::memory::check_memory("the sketch needs", needed, "choose a larger --epsilon or a smaller --memory")
+    crate::memory::check_memory("the sketch needs", needed, "choose a larger --epsilon, or limit the sketch with --memory")
 }

@@ -222,23 +222,17 @@ impl Account {
         report.field("wrong_drops", lost.map_or(Value::Null, wrong_drops_value));
         let noun = self.noun;
         let (wrong, none) = match (args.repeated, args.second) {
-            (false, false) => ("first occurrences are expected to be missing".to_owned(), "no first occurrence is missing".to_owned()),
-            (true, _) => (
-                format!("{noun}s reported as repeats are expected to be first occurrences"),
-                format!("no {noun} reported as a repeat is a first occurrence"),
-            ),
-            (_, true) => (
-                format!("{noun}s are expected to be printed too early or never"),
-                format!("no {noun} was printed too early, and none is missing"),
-            ),
+            (false, false) => ("first occurrences wrongly dropped".to_owned(), "no first occurrence was wrongly dropped".to_owned()),
+            (true, _) => (format!("{noun}s wrongly reported as repeats"), format!("no {noun} was wrongly reported as a repeat")),
+            (_, true) => (format!("{noun}s printed too early or never"), format!("no {noun} was printed too early, and none is missing")),
         };
         // Only lines that were reported as seen can be wrong.
         let reported = filter.stats().offered.saturating_sub(filter.stats().new) as f64;
-        let since = if self.before.offered > 0 { ", since the state was made" } else { "" };
+        let since = if self.before.offered > 0 { " since the state was made" } else { "" };
         let wrong = match lost {
             Some(WrongDrops { at_most: 0, .. }) => none + since,
             Some(lost) => format!(
-                "{}{} {wrong}, at most {} with {}% confidence{since}",
+                "{}{} {wrong}{since} (expected number); at most {} with {}% confidence",
                 // A line with two wrong look-ups counts as one line.
                 if args.second && lost.expected >= 1e-6 { "at most " } else { "" },
                 expected(lost.expected.min(reported)),
@@ -251,7 +245,9 @@ impl Account {
         let twice = match (filter.stats().cycles, args.repeated, args.second) {
             (0, false, false) => format!("; no {noun} is printed twice"),
             (0, ..) => "; nothing was forgotten".to_owned(),
-            (forgotten, ..) => format!("; lines were forgotten {}, and count as new if they occur again", plural(forgotten, "time")),
+            (forgotten, ..) => {
+                format!("; some lines were forgotten, on {}, and count as new if they occur again", plural(forgotten, "occasion"))
+            }
         };
         report.line("trust", wrong + &twice);
         Ok(())
@@ -266,7 +262,7 @@ pub(super) fn add_distinct(report: &mut Report, filter: &Filter, second: bool) -
     report.field("kept", stats.new).field("in_phase", stats.items);
     report.field("wrong_drops", lost.map_or(Value::Null, wrong_drops_value));
     let new = if second { format!("{} entries", count(stats.new)) } else { plural(stats.new, "line") };
-    report.line("kept", format!("{new} counted as new; the current phase contains {} of them", count(stats.items)));
+    report.line("kept", format!("{new} were new; the current phase contains {} of them", count(stats.items)));
     match lost {
         Some(lost) if stats.cycles == 0 && !second => {
             let most = stats.new.saturating_add(lost.at_most).min(stats.offered);
@@ -287,7 +283,7 @@ pub(super) fn add_distinct(report: &mut Report, filter: &Filter, second: bool) -
         report.line(
             "lost",
             format!(
-                "{} first occurrences are expected to be missing, at most {} ({}% confidence)",
+                "{} first occurrences wrongly dropped (expected number); at most {} with {}% confidence",
                 expected(lost.expected.min(lost.at_most as f64)),
                 count(lost.at_most),
                 100.0 * CONFIDENCE
@@ -353,7 +349,7 @@ pub(super) fn add_design(report: &mut Report, noun: &str, filter: &Filter, chose
             (None, Some(items)) => format!("the last {} (guaranteed), and the last {items} {likely}", plural(sure, noun)),
             (Some(age), None) => format!("a {noun} for at least {age} if fewer than {} others come in this time (guaranteed)", count(sure)),
             (Some(age), Some(items)) => format!(
-                "a {noun} for at least {age} if fewer than {} others come in this time (guaranteed); for fewer than {items} others, {likely}",
+                "a {noun} for at least {age} if fewer than {} others come in this time (guaranteed); if fewer than {items} others come, the same {likely}",
                 count(sure)
             ),
         };
@@ -409,7 +405,7 @@ fn add_rate(report: &mut Report, filter: &Filter, chosen: &Chosen, run: &LongRun
     let unless = "for input that was chosen without knowing the seed";
     report.field("promised_fpr", fpr_value(&promised)).field("promised_for", format!("{of}, {unless}"));
     report.line("rate", text);
-    report.line("", unless);
+    report.line("", format!("these rates hold {unless}"));
 }
 
 /// Adds how often the filter was recycled, its seed, and the average rate so far.

@@ -39,7 +39,7 @@ Examples:
   truebloom dedup --second --remember 10M urls.txt     lines to admit to a cache
 
 The lines of files are counted first. The filter then gets enough memory for all of them, but not less than 64 MiB. For input from a pipe, -n or --memory sets the memory; the default is 64 MiB. \
-When the filter is full, it forgets all lines, and a message says so (with --json, the field `cycles` of the object). With --strict, the command stops instead. With --remember, only the older lines are forgotten. \
+When the filter is full, it forgets all lines, and a message says so (with --json, the field `cycles` says so). With --strict, the command stops instead. With --remember, only the older lines are forgotten. \
 A line that was forgotten is printed again. --remember counts from a line's last occurrence, so a line that keeps recurring is printed only once.
 
 The rate -p bounds how often a first occurrence is wrongly dropped. It is an average over the long run; with --remember, it bounds the probability for every line. Both are proven for \
@@ -364,7 +364,14 @@ pub(crate) fn describe(name: &Path, file: &[u8], report: &mut Report) -> Result<
     let Some(chosen) = Chosen::of(&filter, if second { 2 } else { 1 })? else { return Ok(false) };
     report.field("keys", filter.label());
     let offered = filter.stats().offered;
-    report.line("counted", if second { format!("{} entries; each line made one or two", count(offered)) } else { plural(offered, "line") });
+    report.line(
+        "counted",
+        if second {
+            format!("{} entries; a line adds one entry, or two if it is a repeat", count(offered))
+        } else {
+            plural(offered, "line")
+        },
+    );
     if let Some(keys) = Extraction::told(filter.label()) {
         report.line("keys", keys);
     }

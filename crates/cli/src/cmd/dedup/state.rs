@@ -175,7 +175,7 @@ pub(super) fn check_same(path: &Path, filter: &Filter, there: &Chosen, asked: &C
     Err(Failure::at(
         path,
         format_args!(
-            "this state was not made with the given options: {}{assumed}; omit these options to continue with this file, or give another file",
+            "the options of this run do not fit this state: {}{assumed}; omit these options to continue with this state, or give another file",
             differences.join("; ")
         ),
     ))

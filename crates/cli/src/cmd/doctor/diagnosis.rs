@@ -35,7 +35,7 @@ fn rebuild(path: &Path, kind: Option<FileKind>) -> Vec<String> {
     let otherwise: &[&str] = match kind {
         Some(FileKind::Bloom | FileKind::Blocked) => &[
             "or build the filter again from its data with `truebloom create`",
-            "or, to merge the new filter with a filter OTHER later: make it with `truebloom copy --empty OTHER new.tbl`, and insert the data with `truebloom insert new.tbl`",
+            "or, if you want to merge the rebuilt filter with a filter OTHER: copy OTHER with `truebloom copy --empty OTHER new.tbl`, and insert the data with `truebloom insert new.tbl`",
         ],
         Some(FileKind::Scalable) => &["or build the filter again from its data with `truebloom create --grow`"],
         Some(FileKind::RecyclingOnePhase | FileKind::RecyclingTwoPhase | FileKind::RecyclingBlocked) => {
@@ -145,7 +145,7 @@ fn strip_remedy(message: &str) -> String {
 fn coded(path: &Path, length: u64, cause: &FormatError) -> Diagnosis {
     let (at, saved, remedy) = match *cause {
         FormatError::Truncated { expected, found } => {
-            (Some(found..expected), "nothing: in a compressed file, the meaning of each byte depends on all bytes before it", replace(path))
+            (Some(found..expected), "nothing: a compressed file can only be read if all of it is intact", replace(path))
         }
         FormatError::TooLong { expected, .. } if expected < length => {
             let healed = format!("head -c {expected} {} > healed.tbl && truebloom doctor healed.tbl", for_shell(path));
@@ -159,7 +159,7 @@ fn coded(path: &Path, length: u64, cause: &FormatError) -> Diagnosis {
         FormatError::Version { .. } => {
             (Some(8..9), "everything, with a program that knows this version", "use a newer truebloom".to_owned())
         }
-        _ => (None, "nothing: in a compressed file, the meaning of each byte depends on all bytes before it", replace(path)),
+        _ => (None, "nothing: a compressed file can only be read if all of it is intact", replace(path)),
     };
     Diagnosis { wrong: strip_remedy(&cause.to_string()), at, saved: saved.to_owned(), remedy: vec![remedy], header: None }
 }
