@@ -43,8 +43,8 @@ pub struct Share {
 
 /// Estimates of how many items several filters hold, and how many of these items they share. Each
 /// estimate has a confidence interval. If the keys were chosen without knowing the seed, each
-/// interval contains the true value with at least the requested probability. This holds for
-/// requested probabilities up to 0.999999. The probability is over the choice of the seed.
+/// interval contains the true value with at least the requested probability. The probability is
+/// over the choice of the seed.
 ///
 /// The interval for the number of items in one filter is computed from the number of insertions
 /// that set a bit ([`FilterOf::changed`]). For a merged filter, this interval is computed from the
@@ -119,7 +119,7 @@ pub enum CompareError {
 impl fmt::Display for CompareError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            CompareError::Arguments => f.write_str("give at least two filters, and a confidence strictly between 0 and 1"),
+            CompareError::Arguments => f.write_str("give at least two filters, and a confidence above 0 and at most 0.999999"),
             CompareError::Differs { index, cause } => write!(f, "filter {index} differs from the first: {cause}"),
             CompareError::Intersection { index } => {
                 write!(f, "filter {index} is an intersection, whose set bits do not determine how many items it holds")
@@ -179,12 +179,12 @@ impl Comparison {
     /// memory for at most four more filters of the same size.
     ///
     /// # Errors
-    /// Returns an error if there are fewer than two filters, if `confidence` is not between 0 and
-    /// 1, or if the filters cannot be merged. Returns an error if one of the filters is a
-    /// [`ScalableFilter`](crate::ScalableFilter), is an intersection, or has an implausible number
-    /// of set bits. See [`CompareError`].
+    /// Returns an error if there are fewer than two filters, if `confidence` is not above 0 and at
+    /// most 0.999999, or if the filters cannot be merged. Returns an error if one of the filters is
+    /// a [`ScalableFilter`](crate::ScalableFilter), is an intersection, or has an implausible
+    /// number of set bits. See [`CompareError`].
     pub fn of<K: Counted>(filters: &[AnyFilter<K>], confidence: f64) -> Result<Comparison, CompareError> {
-        let (Some(first), true, true) = (filters.first(), filters.len() > 1, confidence > 0.0 && confidence < 1.0) else {
+        let (Some(first), true, true) = (filters.first(), filters.len() > 1, confidence > 0.0 && confidence <= 1.0 - ALPHA) else {
             return Err(CompareError::Arguments);
         };
         if let Some(index) = filters.iter().position(|filter| matches!(filter, AnyFilter::Scalable(_))) {

@@ -1,6 +1,6 @@
 //! Tests the numbers of bits that are needed to transmit filters.
 
-use truebloom_math::{Plan, Target, entropy_bits};
+use truebloom_math::{Plan, SchemeId, Target, entropy_bits};
 
 /// With fewer probes, the number of transmitted bits falls down to `n (log2(1/p) + 1/ln 2)`, while
 /// the memory grows. The planner must choose the first plan that fits.
@@ -26,6 +26,8 @@ fn fewer_probes_are_smaller_to_send() {
         }
         assert!(Plan::for_transmission(&target, plans[0].1 as u64 - 1).is_err());
         assert!(Plan::for_transmission(&target.clone().bits(best.bits), 1 << 40).is_err());
+        let blocked = Plan::for_transmission(&target.clone().scheme(SchemeId::Blocked), 1 << 40).expect_err("no law of the fill");
+        assert!(blocked.to_string().contains("blocked"), "{blocked}");
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::Plan;
 use crate::error::out_of_range;
-use crate::{Layout, Result, Target};
+use crate::{Layout, Result, SchemeId, Target};
 use alloc::format;
 
 /// Returns the size in bits of a compressed filter with the given number of set bits:
@@ -73,7 +73,7 @@ impl Plan {
         }
         // The law of the fill of blocked filters is not known, so their compressed size is not
         // known either.
-        if target.layout == Layout::Lines {
+        if target.layout == Layout::Lines || target.scheme == SchemeId::Blocked {
             return out_of_range("layout", "blocked", "standard for a filter that is transmitted");
         }
         let target = &target.clone().layout(Layout::Spread);
