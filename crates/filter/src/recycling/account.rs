@@ -9,7 +9,7 @@ use truebloom_math::freedman::wrong_drops_at_most;
 use truebloom_math::law::hash_floor;
 
 /// The counts of a recycling filter. Items enter the *active* phase. If the filter has two phases,
-/// the *frozen* phase is the active phase of the previous cycle.
+/// each recycle turns the active phase into the *frozen* phase, and starts a new active phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {
@@ -26,17 +26,18 @@ pub struct Stats {
     /// How many of the recycles happened because the recycle threshold,
     /// [`sigma`](super::Policy::sigma), was exceeded.
     pub by_fill: u64,
-    /// How many items have entered the active phase in this cycle. If the item that triggered the
-    /// last recycle was [retained](super::Policy::retaining), it is included.
+    /// How many items have entered the active phase since the last recycle. If the policy is
+    /// [`retaining`](super::Policy::retaining), the item that triggered the last recycle is also
+    /// counted.
     pub items: u64,
 }
 
 /// The number of *wrong drops*. A wrong drop is a new item that was reported as seen, because it
 /// was a false positive.
 ///
-/// With one phase, each item is counted at most once per cycle, at its first offer. With two
-/// phases, each item is counted at most once while it is remembered. If a wrongly dropped item is
-/// offered again, it is reported as seen again, but is not counted again.
+/// With one phase, each item is counted at most once between two recycles, at its first offer. With
+/// two phases, each item is counted at most once while it is remembered. If a wrongly dropped item
+/// is offered again, it is reported as seen again, but is not counted again.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct WrongDrops {
@@ -44,8 +45,8 @@ pub struct WrongDrops {
     /// equals the mean of the true number. The estimate can exceed the number of items that were
     /// reported as seen.
     pub expected: f64,
-    /// An upper bound on the number of wrong drops. It holds with the requested confidence. The
-    /// bound is never higher than the number of items that were reported as seen.
+    /// An upper bound on the number of wrong drops. The bound holds with the requested confidence.
+    /// The bound is never higher than the number of items that were reported as seen.
     pub at_most: u64,
 }
 
@@ -102,9 +103,9 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
     }
 
     /// An upper bound on the rate [`fpr`](Self::fpr) at the moment when an item is offered. The
-    /// bound holds for every item of every stream. It includes the probability that two items have
-    /// equal hashes. If several threads have shared the filter, the bound applies only to offers
-    /// from now on.
+    /// bound holds for every item of every stream. The bound includes the probability that two
+    /// items have equal hashes. If several threads have shared the filter, the bound holds only for
+    /// items that are offered after this call.
     pub fn worst_fpr(&self) -> f64 {
         let of_bits = self.memory.worst_rate(&self.policy, self.counts.overfill.unwrap_or(0)) * (1.0 + self.rounding());
         let phases = if self.policy.phases == Phases::One { 1 } else { 2 };
@@ -112,8 +113,8 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
     }
 
     /// An estimate of the number of [wrong drops](WrongDrops): new items that were reported as
-    /// seen. The estimate is a sum with one term for each item that was reported as new. If `rho`
-    /// is the filter's rate just before this item was inserted, the term is:
+    /// seen. The estimate is a sum with one term for each item that was reported as new. The term
+    /// of an item depends on `rho`, the filter's rate just before the item was inserted:
     ///
     /// `rho / (1 - rho)`
     ///
@@ -125,21 +126,22 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
     }
 
     /// An estimate of the number of wrong drops (new items that were reported as seen), and an
-    /// upper bound on it. With a probability of at least `confidence`, the upper bound holds at
-    /// every point of the stream. The mean of the estimate equals the mean of the true number.
+    /// upper bound on this number. With a probability of at least `confidence`, the upper bound
+    /// holds at every point of the stream. The mean of the estimate equals the mean of the true
+    /// number.
     ///
     /// The bound is proven for every stream that was chosen independently of the seed: see
     /// [`truebloom_math::freedman`]. The result is `None` in three cases:
     ///
-    /// * The policy has [`Seeds::Kept`], and the filter has forgotten an item. If a forgotten item
-    ///   is offered again, it has the same positions as before, so it does not behave like a new
-    ///   item.
+    /// * The policy has [`Seeds::Kept`], and the filter has forgotten an item. A forgotten item
+    ///   that is offered again has the same positions as before. Such an item does not behave like
+    ///   a new item.
     /// * The highest possible rate of the filter, [`worst_fpr`](Self::worst_fpr), is nearly 1.
     /// * Several threads have shared the filter, so the rate at each offer is unknown.
     ///
-    /// The estimate and the bound do not include wrong drops that are caused by equal 128-bit
-    /// hashes. If n items were reported as new, equal hashes cause at most `n^2 / 2^129` wrong
-    /// drops on average.
+    /// Two different items can have equal 128-bit hashes. The estimate and the bound do not include
+    /// the wrong drops that equal hashes cause. If n items were reported as new, equal hashes cause
+    /// at most `n^2 / 2^129` wrong drops on average.
     ///
     /// # Errors
     /// Returns an error if `confidence` is not strictly between 0 and 1, or if the estimate exceeds
@@ -166,9 +168,9 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
     /// result is `None` before the first new item, and if threads have shared the filter.
     ///
     /// If the arrival of new items does not depend on how many bits are set, this rate converges to
-    /// the long-run average rate of the filter's design, which [`truebloom_math::recycling`]
-    /// computes. If the same items are offered again after each recycle, the rate is higher than
-    /// this average.
+    /// the long-run average rate of the filter's design. The module [`truebloom_math::recycling`]
+    /// computes the long-run average rate. If the same items are offered again after each recycle,
+    /// the rate of the stream is higher than the long-run average rate.
     pub fn average_fpr(&self) -> Option<f64> {
         let expected = self.compensator();
         (self.counts.new > 0 && self.counts.overfill.is_none()).then(|| expected / (self.counts.new as f64 + expected))
@@ -191,9 +193,9 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
 
 impl<H: KeyHasher, S: Layout, K: Counted> RecyclingFilter<H, S, K> {
     /// The present rate: the probability that a key that was never offered is reported as seen. The
-    /// key must be chosen without knowing the seed. The rate is computed from the set bits. It
-    /// includes an upper bound on the probability that the key has the same hash as a remembered
-    /// key. Equal hashes matter only at very low rates.
+    /// key must be chosen without knowing the seed. The rate is computed from the set bits. The
+    /// rate includes an upper bound on the probability that the key has the same hash as a
+    /// remembered key. Equal hashes matter only at very low rates.
     pub fn fpr(&self) -> f64 {
         with_equal_hashes::<H>(self.memory.rate(), self.stats(), self.frozen_ones())
     }

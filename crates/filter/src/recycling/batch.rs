@@ -37,7 +37,8 @@ impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
 
     /// Calls [`check_and_insert_hash`](Self::check_and_insert_hash) for each hash in order, and
     /// returns which items were [new](super::Seen::is_new). Pass an iterator that computes each
-    /// hash only when it is needed, so that hashing overlaps with waiting for memory.
+    /// hash only when this method asks for the hash. The processor can then compute hashes while it
+    /// waits for memory.
     ///
     /// ```
     /// use truebloom::{KeyHasher, RecyclingFilter};

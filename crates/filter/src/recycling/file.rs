@@ -23,16 +23,16 @@ writes_files! {
 
 reads_files! {
     ///
-    /// The type of the variable selects the scheme. For example, `let seen: RecyclingFilter =
-    /// RecyclingFilter::from_bytes(&bytes)?` reads a filter with the standard scheme. If the file
-    /// has another scheme, this call returns an error.
+    /// The type of the variable that receives the filter selects the scheme. For example, `let
+    /// seen: RecyclingFilter = RecyclingFilter::from_bytes(&bytes)?` reads a filter with the
+    /// standard scheme. If the file has another scheme, this call returns an error.
     [S: Layout] RecyclingFilter<PortableHasher, S>
 }
 
 views_files! {
     ///
-    /// If the filter has two phases, the view clones `bytes`. Pass a slice or an `Arc`, because a
-    /// clone of these does not copy the bytes.
+    /// If the filter has two phases, the view clones `bytes`. A clone of a `Vec` copies all bytes.
+    /// Pass a slice or an `Arc` instead: a clone of a slice or of an `Arc` copies no bytes.
     ///
     /// ```
     /// use truebloom::recycling::{Policy, RecyclingFilter};

@@ -35,8 +35,9 @@ impl Seen {
 }
 
 impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
-    /// Checks whether an item is new (not remembered), and then inserts it. If the insertion makes
-    /// the active phase too full, the filter recycles.
+    /// Checks whether an item is new (not remembered), and then inserts the item. If the active
+    /// phase is then full, as defined by the [policy](super::Policy), the filter recycles: the
+    /// filter forgets old items.
     ///
     /// The method hashes the key once and takes at most k probes per phase, where k is
     /// [`probes`](Self::probes). A recycle takes time linear in the number of bits.
@@ -109,9 +110,9 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
 
     /// Returns true if the key is remembered. The answer is always true for an item that was
     /// offered after the most recent recycle. With two phases, the answer is always true for an
-    /// item that was offered after the second most recent recycle. With
-    /// [`Trigger::Excluded`](super::Trigger::Excluded), an item that ends a phase is an exception:
-    /// it can be forgotten at once.
+    /// item that was offered after the second most recent recycle. There is one exception: with
+    /// [`Trigger::Excluded`](super::Trigger::Excluded), the item that ends a phase can be forgotten
+    /// immediately.
     ///
     /// For a key that was never offered, the probability of a true answer is [`fpr`](Self::fpr).
     #[inline]

@@ -99,7 +99,7 @@ pub trait Memory<K: Backing>: Sized + PartialEq {
     where
         K: Backing<Words = AlignedWords> + Counted;
 
-    /// The number of bits per phase, m.
+    /// The number of bits per phase.
     fn bits(&self) -> u64;
 
     /// The number of probes per key, k.

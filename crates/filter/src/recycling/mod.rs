@@ -1,13 +1,13 @@
-//! Filters that forget old items, so that they can process endless streams in fixed memory with a
-//! proven rate.
+//! Filters that forget old items, so that they can process endless streams in fixed memory. The
+//! false-positive rate has a proven limit.
 //!
 //! A [`RecyclingFilter`] *recycles* when the number of set bits exceeds a threshold: it forgets old
 //! items and starts a new *cycle*. Its false-positive rate therefore never exceeds a known limit,
-//! however long the stream is. An item is *new* if the filter does not remember it, even if it was
-//! offered before and forgotten. With two [phases](Phases), the filter also remembers the items of
-//! the previous cycle. [`BlockedRecyclingFilter`] uses one cache line per key.
-//! [`AtomicRecyclingFilter`] can be shared by threads. [`truebloom_math::recycling`] computes the
-//! average rate of a filter, and its average number of items per cycle.
+//! however long the stream is. An item is *new* if the filter does not remember the item. A
+//! forgotten item is therefore new again. With two [phases](Phases), the filter also remembers the
+//! items of the previous cycle. [`BlockedRecyclingFilter`] uses one cache line per key. Several
+//! threads can share an [`AtomicRecyclingFilter`]. The module [`truebloom_math::recycling`]
+//! computes two averages for a filter: the average rate, and the average number of items per cycle.
 //!
 //! ```
 //! use truebloom::recycling::{Policy, RecyclingFilter, Seen};
@@ -59,34 +59,36 @@ use recycle::Clock;
 use truebloom_math::recycling::{Design, Mode, min_bits};
 use truebloom_math::{Error, Rate};
 
-/// A filter that forgets old items when its fill exceeds a threshold, so that it can process an
-/// endless stream.
+/// A filter that forgets old items (*recycles*) when its fill exceeds a threshold. The filter can
+/// therefore process an endless stream.
 ///
 /// [`check_and_insert`](Self::check_and_insert) reports whether an item is new (not remembered),
-/// and then remembers it. The rate at which new items are wrongly reported as seen rises during
-/// each cycle, but never exceeds [`worst_fpr`](Self::worst_fpr). A remembered item is never
-/// reported as new.
+/// and then remembers the item. A new item can be wrongly reported as seen. The probability of this
+/// error rises until the filter recycles, but never exceeds [`worst_fpr`](Self::worst_fpr). A
+/// remembered item is never reported as new.
 ///
 /// # What is remembered
 /// * With one phase, the filter remembers all items that were offered after the most recent
 ///   recycle.
 /// * With two phases, the filter remembers all items that were offered after the second most recent
-///   recycle. If an item was offered several times, its latest offer counts. With
-///   [`Trigger::Excluded`], an item that ends a phase is an exception: it can be forgotten at once.
+///   recycle. For an item that was offered several times, only the latest offer counts. There is
+///   one exception: with [`Trigger::Excluded`], the item that ends a phase can be forgotten
+///   immediately.
 ///
-/// With an [`age`](Policy::age) of T and two phases, an item is remembered for at least T and less
-/// than 2T on the caller's clock. If the filter recycles earlier for another reason, this time is
-/// shorter. [`Stats::by_fill`] counts the recycles that are caused by the fill. The filter has no
-/// clock of its own: it gets the time only from [`advance`](Self::advance) and
-/// [`check_and_insert_at`](Self::check_and_insert_at). [`check_and_insert`](Self::check_and_insert)
-/// ignores the age.
+/// A policy can make the filter recycle when the active phase reaches an [`age`](Policy::age), T.
+/// With two phases, the filter then remembers an item for at least T and less than 2T on the
+/// caller's clock. If the filter recycles earlier for another reason, the filter forgets items
+/// sooner. [`Stats::by_fill`] counts the recycles that happened because of the fill. The filter has
+/// no clock of its own. The caller passes the time to [`advance`](Self::advance) or
+/// [`check_and_insert_at`](Self::check_and_insert_at). The method
+/// [`check_and_insert`](Self::check_and_insert) ignores the age.
 ///
 /// # Sizes
-/// [`for_items`](RecyclingFilter::for_items) makes a filter with one phase. For two phases, find a
-/// [`Design`] with a function of [`truebloom_math::recycling`], and turn it into a policy with
-/// [`Policy::from`]. If at most a million distinct keys are offered in an hour, the filter in this
-/// example remembers the keys of the last hour. The filter reports a new key as seen with a
-/// probability of at most 0.1%, whatever keys were offered before:
+/// [`for_items`](RecyclingFilter::for_items) makes a filter with one phase. For a filter with two
+/// phases, first compute a [`Design`] with a function of [`truebloom_math::recycling`]. Then
+/// convert the design to a policy with [`Policy::from`]. If at most a million distinct keys are
+/// offered in an hour, the filter in this example remembers the keys of the last hour. The filter
+/// reports a new key as seen with a probability of at most 0.1%, whatever keys were offered before:
 ///
 /// ```
 /// use std::time::Duration;
@@ -108,19 +110,20 @@ use truebloom_math::{Error, Rate};
 /// than an hour. Its rate is still at most 0.1%.
 ///
 /// # Files
-/// To open a file, write `<RecyclingFilter>::open(path)` with angle brackets, or annotate the
-/// variable with its type. Otherwise, the compiler cannot infer the scheme `S`.
+/// To open a file, write `<RecyclingFilter>::open(path)`. If you leave out the angle brackets,
+/// annotate the variable with its type. Otherwise, the compiler cannot infer the scheme `S`.
 ///
 /// # Which answers are wrong
 /// The probability that a new item is wrongly reported as seen depends on the bits that are set
 /// when the item is offered. A wrongly reported item is also reported as seen at every later offer,
 /// until the filter forgets it. [`wrong_drops`](Self::wrong_drops) estimates the number of wrongly
-/// reported items so far, and gives an upper bound on it.
+/// reported items so far, and gives an upper bound on this number.
 ///
-/// `S` is the [scheme](crate::scheme). It is [`Standard`] by default. With
-/// [`Classic`](crate::scheme::Classic), the positions of a key are distinct. With [`Blocked`], the
-/// positions of a key are in one cache line ([`BlockedRecyclingFilter`]). `H` is the hasher, as for
-/// [`BloomFilter`](crate::BloomFilter).
+/// The type parameter `S` is the [scheme](crate::scheme), which maps a key to positions. The
+/// default scheme is [`Standard`]. With [`Classic`](crate::scheme::Classic), the positions of a key
+/// are distinct. With [`Blocked`], the positions of a key are in one cache line
+/// ([`BlockedRecyclingFilter`]). The type parameter `H` is the hasher, which computes the hash of a
+/// key.
 ///
 /// The type parameter `K` says where the bits are stored: for example, in the filter's own memory
 /// ([`Owned`]) or in existing bytes ([`View`]). [`view`](RecyclingFilter::view) makes a filter that
@@ -135,8 +138,8 @@ pub struct RecyclingFilter<H: KeyHasher = PortableHasher, S: Layout = Standard, 
 }
 
 impl RecyclingFilter {
-    /// A filter with `bits` bits *per phase* (1 to 2^62), 1 to [`MAX_PROBES`](crate::MAX_PROBES)
-    /// probes, and a random seed.
+    /// A filter with a random seed. `bits` is the number of bits *per phase*, from 1 to 2^62.
+    /// `probes` is the number of probes per key, from 1 to [`MAX_PROBES`](crate::MAX_PROBES).
     ///
     /// # Errors
     /// Returns an error if `bits`, `probes` or a field of the policy is out of range, if the memory
@@ -148,14 +151,15 @@ impl RecyclingFilter {
 }
 
 impl RecyclingFilter {
-    /// A filter with one phase and a random seed. A cycle of the filter has at least `items` new
-    /// items on average. The average rate at which the filter wrongly reports new items as seen is
-    /// at most `rate`. [`min_bits`] computes its size. The section [Sizes](Self#sizes) shows how to
-    /// choose the size of a filter with two phases.
+    /// A filter with one phase and a random seed. A cycle lasts from one recycle to the next, and
+    /// has at least `items` new items on average. The average rate at which the filter wrongly
+    /// reports new items as seen is at most `rate`. The function [`min_bits`] computes the size of
+    /// the filter. The section [Sizes](Self#sizes) shows how to choose the size of a filter with
+    /// two phases.
     ///
-    /// The average rate is a long-run average. It is proven for every stream that is chosen without
-    /// knowing the seed. For an individual new item, the rate may be several times the average, but
-    /// never exceeds [`worst_fpr`](Self::worst_fpr).
+    /// The average rate is a long-run average. This bound on the average rate is proven for every
+    /// stream that is chosen without knowing the seed. For an individual new item, the rate may be
+    /// several times the average, but never exceeds [`worst_fpr`](Self::worst_fpr).
     ///
     /// ```
     /// use truebloom::recycling::RecyclingFilter;
@@ -199,10 +203,10 @@ impl RecyclingFilter {
 }
 
 impl<H: KeyHasher, S: FillScheme, K: Backing> RecyclingFilter<H, S, K> {
-    /// The design of this filter, from which its long-run rates can be computed. The design does
-    /// not include the policy's limits on the number of insertions and on the age of a phase.
-    /// Returns `None` for a filter with two phases and a [`retaining`](Policy::retaining) policy,
-    /// because no way to compute the rates of such filters is known.
+    /// The design of this filter. The long-run rates of the filter can be computed from the design.
+    /// The design ignores two limits of the policy: the number of insertions, and the age of a
+    /// phase. Returns `None` for a filter with two phases and a [`retaining`](Policy::retaining)
+    /// policy, because no way to compute the rates of such filters is known.
     pub fn design(&self) -> Option<Design> {
         let Policy { phases, sigma, retaining, seeds, .. } = self.policy;
         let colliding = S::new(self.bits(), self.probes()).ok()?.id() != SchemeId::Classic;
@@ -212,7 +216,7 @@ impl<H: KeyHasher, S: FillScheme, K: Backing> RecyclingFilter<H, S, K> {
 
 impl<H: KeyHasher, S: Layout> RecyclingFilter<H, S> {
     /// Like [`new`](RecyclingFilter::new), with a hasher that you choose. The compiler cannot infer
-    /// the scheme, so give the type of the variable:
+    /// the scheme from the arguments, so annotate the variable with its type:
     ///
     /// ```
     /// use truebloom::recycling::{Policy, RecyclingFilter};
@@ -234,7 +238,7 @@ impl<H: KeyHasher, S: Layout> RecyclingFilter<H, S> {
 }
 
 impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
-    /// The number of bits per phase, m.
+    /// The number of bits per phase.
     pub fn bits(&self) -> u64 {
         self.memory.bits()
     }
@@ -244,7 +248,8 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
         self.memory.probes()
     }
 
-    /// The policy, which says when the filter recycles, and what it still remembers afterwards.
+    /// The policy, which says when the filter recycles, and what the filter still remembers after a
+    /// recycle.
     pub fn policy(&self) -> &Policy<S::Limit> {
         &self.policy
     }
@@ -296,8 +301,9 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
 
 impl<H: KeyHasher, S: Layout, K: Counted> RecyclingFilter<H, S, K> {
     /// The number of set bits in the active phase, which is at most [`sigma`](Policy::sigma). In a
-    /// [`Blocked`] filter, `sigma` is a rate, and does not limit this number directly. For such a
-    /// filter, the method counts the set bits, which takes time linear in the number of bits.
+    /// [`Blocked`] filter, `sigma` is a rate, and does not limit the number of set bits directly.
+    /// For a [`Blocked`] filter, this method takes time linear in the number of bits, because it
+    /// counts the set bits.
     pub fn ones(&self) -> u64 {
         self.memory.ones()
     }

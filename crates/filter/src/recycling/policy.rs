@@ -7,11 +7,12 @@ use truebloom_math::recycling::{BlockedDesign, Design, Mode};
 pub use truebloom_math::recycling::{Phases, Seeds, Trigger};
 use truebloom_math::{Rate, try_bisect};
 
-/// Says when a recycling filter recycles, and what it still remembers afterwards.
+/// Says when a recycling filter recycles (forgets old items), and what the filter still remembers
+/// after a recycle.
 ///
-/// Every policy makes the filter recycle when its fill exceeds [`sigma`](Self::sigma). The limit on
-/// the fill also limits the filter's rate. In addition, a policy can make the filter recycle after
-/// a number of insertions, or after a period of time.
+/// Every policy makes the filter recycle when its fill exceeds the threshold
+/// [`sigma`](Self::sigma). This limit on the fill also limits the filter's rate. In addition, a
+/// policy can make the filter recycle after a number of insertions, or after a period of time.
 ///
 /// ```
 /// use std::time::Duration;
@@ -22,16 +23,18 @@ use truebloom_math::{Rate, try_bisect};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Policy<L = u64> {
-    /// The number of phases. With two phases, this field also says whether the item that ends a
-    /// phase (the *trigger*) stays in that phase.
+    /// The number of phases. The item that ends a phase is the *trigger*. With two phases, the
+    /// field `phases` also says whether the trigger stays in the phase that ends.
     pub phases: Phases,
     /// The recycle threshold: the filter recycles as soon as *more* than `sigma` bits are set in
-    /// the active phase. The threshold must be at most `bits - 1`. With [`Trigger::Included`], it
-    /// must be at most `bits - 1 - probes`. The reason is that the trigger sets up to `probes` more
-    /// bits, and a frozen phase must never have all its bits set.
+    /// the active phase. If `bits` is the number of bits per phase, the threshold must be at most
+    /// `bits - 1`. With [`Trigger::Included`], the threshold must be at most `bits - 1 - probes`,
+    /// where `probes` is the number of probes per key. The reason is that the item that ends a
+    /// phase sets up to `probes` more bits in that phase. A frozen phase must never have all its
+    /// bits set.
     ///
-    /// In a [`Blocked`](super::Blocked) filter, the threshold is a false-positive rate: the filter
-    /// recycles as soon as its present rate exceeds the threshold.
+    /// In a [`Blocked`](super::Blocked) filter, the threshold is a false-positive rate, and not a
+    /// number of bits: the filter recycles as soon as its present rate exceeds the threshold.
     pub sigma: L,
     /// The filter recycles as soon as this number of items have entered the active phase, even if
     /// [`sigma`](Self::sigma) is not exceeded. The number must be at least 1. If
@@ -39,29 +42,30 @@ pub struct Policy<L = u64> {
     /// average rate of the filter, but does not raise its highest possible rate.
     pub insertions: Option<u64>,
     /// The filter recycles when the active phase reaches this age, even if [`sigma`](Self::sigma)
-    /// is not exceeded. The caller passes the time to
+    /// is not exceeded. The filter does not read a clock. The caller passes the time to
     /// [`RecyclingFilter::advance`](super::RecyclingFilter::advance) or
     /// [`check_and_insert_at`](super::RecyclingFilter::check_and_insert_at).
     pub age: Option<Duration>,
-    /// Whether the item that triggers a recycle is also inserted into the next phase, as its first
-    /// item. If this field is true, [`sigma`](Self::sigma) must be at least the number of probes.
+    /// If this field is true, the item that triggers a recycle is also inserted into the next
+    /// phase, as the first item of that phase. In this case, [`sigma`](Self::sigma) must be at
+    /// least the number of probes.
     pub retaining: bool,
-    /// Whether all phases use the hasher's seed ([`Seeds::Kept`]), or each phase has its own seed
-    /// ([`Seeds::Renewed`]). In the second case, the seed of a phase is derived from the hasher's
-    /// seed and the number of recycles before the phase.
+    /// With [`Seeds::Kept`], all phases use the hasher's seed. With [`Seeds::Renewed`], each phase
+    /// has its own seed. The seed of a phase is then derived from the hasher's seed and the number
+    /// of recycles before the phase.
     pub seeds: Seeds,
 }
 
 impl<L> Policy<L> {
-    /// A policy with one phase and [`Seeds::Renewed`]. The filter recycles when `sigma` is
-    /// exceeded.
+    /// A policy with one phase and [`Seeds::Renewed`]. The filter recycles when its fill exceeds
+    /// the recycle threshold, `sigma`.
     pub fn one_phase(sigma: L) -> Policy<L> {
         Policy { phases: Phases::One, sigma, insertions: None, age: None, retaining: false, seeds: Seeds::Renewed }
     }
 
-    /// A policy with two phases and [`Seeds::Renewed`]. The active phase is frozen when its fill
-    /// exceeds `sigma`. The item that triggers this stays in the frozen phase
-    /// ([`Trigger::Included`]).
+    /// A policy with two phases and [`Seeds::Renewed`]. When the fill of the active phase exceeds
+    /// `sigma`, the active phase becomes the frozen phase. The last item of the active phase stays
+    /// in the frozen phase ([`Trigger::Included`]).
     pub fn two_phases(sigma: L) -> Policy<L> {
         Policy { phases: Phases::Two(Trigger::Included), ..Policy::one_phase(sigma) }
     }
@@ -80,7 +84,7 @@ impl<L> Policy<L> {
 }
 
 impl From<&Design> for Policy {
-    /// Returns the policy of filters with this design.
+    /// Returns the policy for a filter with this design.
     fn from(design: &Design) -> Policy {
         let Mode { phases, retaining, seeds, .. } = design.mode();
         Policy { phases, retaining, seeds, ..Policy::one_phase(design.sigma()) }
@@ -94,7 +98,7 @@ impl From<Design> for Policy {
 }
 
 impl From<&BlockedDesign> for Policy<f64> {
-    /// Returns the policy of blocked filters with this design.
+    /// Returns the policy for a blocked filter with this design.
     fn from(design: &BlockedDesign) -> Policy<f64> {
         Policy::one_phase(design.limit())
     }
@@ -158,9 +162,10 @@ pub(crate) fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// The largest [`sigma`](Policy::sigma) for which the rate of the active phase is proven to be at
-/// most `rate`. If the filter has two phases, its rate can be higher than `rate`, because the
-/// frozen phase adds to it. The time is logarithmic in the number of bits.
+/// The largest recycle threshold, [`sigma`](Policy::sigma), for which the rate of the active phase
+/// is proven to be at most `rate`. If the filter has two phases, the frozen phase adds to the rate
+/// of the whole filter. The rate of the whole filter can then be higher than `rate`. The running
+/// time of this function is logarithmic in the number of bits.
 ///
 /// # Errors
 /// Returns an error if computing the rate of a phase would take too long.

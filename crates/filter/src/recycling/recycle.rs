@@ -19,9 +19,10 @@ pub(super) struct Clock {
 }
 
 impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
-    /// Sets the time. If the active phase has then reached the [`age`](super::Policy::age) of the
-    /// policy, the filter recycles. If the phase has reached twice this age or more, the filter
-    /// recycles twice, and therefore forgets all items.
+    /// Sets the filter's time. The policy can set a maximum [`age`](super::Policy::age) for the
+    /// active phase. If the active phase has reached this age, the filter recycles. If the active
+    /// phase has reached at least twice this age, the filter recycles twice, and therefore forgets
+    /// all items.
     ///
     /// The caller's clock can count from any fixed moment (for example, the Unix epoch). This
     /// moment must stay the same when a filter is saved and opened again. If the clock goes back,

@@ -11,7 +11,7 @@ use crate::sync::Ordering::Relaxed;
 use core::fmt;
 
 impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
-    /// The number of bits per phase, m.
+    /// The number of bits per phase.
     pub fn bits(&self) -> u64 {
         self.scheme.bits()
     }
@@ -21,7 +21,8 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
         self.scheme.probes()
     }
 
-    /// The policy, which says when the filter recycles, and what it still remembers afterwards.
+    /// The policy, which says when the filter recycles, and what the filter still remembers after a
+    /// recycle.
     pub fn policy(&self) -> &Policy {
         &self.policy
     }
@@ -53,16 +54,16 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
     }
 
     /// The counts so far. [`offered`](Stats::offered) counts only items that set a bit. Repeats are
-    /// not counted, because all threads would then have to update the same counter for every offer,
-    /// and wait for each other.
+    /// not counted. If repeats were counted, all threads would have to update the same counter at
+    /// every offer, and would wait for each other.
     pub fn stats(&self) -> Stats {
         let state = self.state();
         state.active.counted(state.counts).stats()
     }
 
-    /// The present rate: see [`RecyclingFilter::fpr`](crate::RecyclingFilter::fpr). With two phases
-    /// and [`Seeds::Kept`](crate::recycling::Seeds::Kept), the time is linear in the number of
-    /// bits. Otherwise, the time is constant.
+    /// The present false-positive rate: see [`RecyclingFilter::fpr`](crate::RecyclingFilter::fpr).
+    /// With two phases and [`Seeds::Kept`](crate::recycling::Seeds::Kept), this method takes time
+    /// linear in the number of bits. Otherwise, this method takes constant time.
     pub fn fpr(&self) -> f64 {
         let state = self.state();
         let (active, frozen) = (&state.active, state.frozen.as_ref());

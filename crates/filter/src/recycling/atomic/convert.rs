@@ -17,24 +17,25 @@ use crate::sync::RwLock;
 use std::sync::PoisonError;
 
 impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
-    /// A copy of the filter's present state. You can save or inspect the copy while threads go on
-    /// offering items. The time is linear in the number of bits. During the copy, other threads can
-    /// offer and query items. There is one exception: if a recycle becomes due during the copy, it
-    /// waits until the copy is complete, and other calls wait until the recycle is complete.
+    /// Copies the filter's present state, in time linear in the number of bits. You can save or
+    /// inspect the copy while threads go on offering items. Other threads can also offer and query
+    /// items while this method runs, with one exception. If a recycle becomes due, the recycle
+    /// waits until the copy is complete. Other calls then wait until the recycle is complete.
     ///
     /// # What it remembers
-    /// * The snapshot remembers every item that this thread has offered, unless a recycle has
-    ///   forgotten the item. The same holds for items of another thread, if that thread has
-    ///   synchronized with this one after the offer (by a join, a channel or a lock).
+    /// * The snapshot remembers every item that this thread has offered. The snapshot also
+    ///   remembers the items that another thread has offered, if the two threads have synchronized
+    ///   after the offer (by a join, a channel or a lock). The only exceptions are items that a
+    ///   recycle has forgotten.
     /// * If an item is offered during the copy, the snapshot can have all, some or none of the
     ///   item's bits. If this item is later offered to the snapshot, it can be reported as new.
-    /// * If the active phase is full, but the recycle has not started, the snapshot has the state
-    ///   that the filter will have after this recycle. With one phase, such a snapshot is empty.
-    ///   With two phases, it remembers the items of the full phase.
+    /// * If the active phase is full, but the recycle has not started, the snapshot itself
+    ///   recycles. With one phase, such a snapshot is empty. With two phases, such a snapshot
+    ///   remembers the items of the full phase.
     ///
     /// The snapshot behaves like any other [`RecyclingFilter`], with two exceptions. First,
     /// [`Stats::offered`] does not include offers to the shared filter that set no bit. Second,
-    /// there is no bound on [wrong drops](RecyclingFilter::wrong_drops).
+    /// [`wrong_drops`](RecyclingFilter::wrong_drops) returns no estimate and no bound.
     ///
     /// # Errors
     /// Returns an error if the memory cannot be allocated.
@@ -61,8 +62,8 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
         Ok(plain(filter))
     }
 
-    /// Turns this filter into a filter for one thread. The result is the same as that of
-    /// [`snapshot`](Self::snapshot), but the bits are not copied.
+    /// Turns this filter into a filter for one thread. The result is the same as the result of
+    /// [`snapshot`](Self::snapshot), but this method does not copy the bits.
     pub fn into_filter(self) -> RecyclingFilter<H, S> {
         let AtomicRecyclingFilter { hasher, scheme, policy, label, phases } = self;
         let State { active, frozen, counts, clock } = phases.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -76,9 +77,8 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
 impl<H: KeyHasher, S: FillScheme> TryFrom<RecyclingFilter<H, S>> for AtomicRecyclingFilter<H, S> {
     type Error = BuildError;
 
-    /// Turns the filter into a filter that many threads can share. Returns an error if threads
-    /// cannot share a filter with its policy: see
-    /// [`with_hasher`](AtomicRecyclingFilter::with_hasher).
+    /// Turns the filter into a filter that many threads can share. Returns an error if a shared
+    /// filter does not support the filter's policy: see [`new`](AtomicRecyclingFilter::new).
     fn try_from(filter: RecyclingFilter<H, S>) -> Result<AtomicRecyclingFilter<H, S>, BuildError> {
         let RecyclingFilter { hasher, policy, memory, clock, counts, label } = filter;
         check_shared(&policy)?;

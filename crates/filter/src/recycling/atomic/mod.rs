@@ -30,20 +30,22 @@ use truebloom_math::Rate;
 ///
 /// # What holds
 /// * There are no false negatives. After [`check_and_insert`](Self::check_and_insert) has returned
-///   for an item, every later call recognises this item until a recycle forgets it.
+///   for an item, every later call reports the item as seen, until a recycle forgets the item.
 /// * If several threads offer the same new item at the same time, *at least one* of them gets
 ///   [`Seen::New`], unless the item is a false positive. More than one thread can get
 ///   [`Seen::New`], because each of them can set some of the item's bits. If exactly one thread
 ///   must get [`Seen::New`], use a [`RecyclingFilter`] behind a lock.
-/// * When more than [`sigma`](Policy::sigma) bits are set, the filter recycles once, however many
-///   threads notice it. Before this recycle starts, every other thread can set up to k more bits,
-///   where k is the number of probes. When an item is offered, the active phase therefore has at
-///   most `sigma + k (threads - 1)` set bits. A frozen phase has at most `sigma + k threads` set
-///   bits.
-/// * The item that triggers a recycle belongs to the phase that ends. If the policy is
-///   [retaining](Policy::retaining), this item also belongs to the next phase.
-/// * There is no bound on the number of [wrong drops](RecyclingFilter::wrong_drops), because the
-///   number of set bits at each offer depends on the order in which the threads run.
+/// * The filter recycles when more than [`sigma`](Policy::sigma) bits are set in the active phase.
+///   If several threads notice this at the same time, the filter recycles only once. Before this
+///   recycle starts, every other thread can set up to k more bits, where k is the number of probes.
+///   Let t be the number of threads. When an item is offered, the number of set bits in the active
+///   phase is therefore at most `sigma + k (t - 1)`. In a frozen phase, the number of set bits is
+///   at most `sigma + k t`.
+/// * The item that triggers a recycle stays in the phase that ends at this recycle. If the policy
+///   is [`retaining`](Policy::retaining), this item is also inserted into the next phase.
+/// * There is no bound on the number of [wrong drops](RecyclingFilter::wrong_drops) (new items that
+///   are reported as seen), because the number of set bits at each offer depends on the order in
+///   which the threads run.
 ///
 /// ```
 /// use truebloom::recycling::{AtomicRecyclingFilter, Policy};
@@ -59,8 +61,10 @@ use truebloom_math::Rate;
 /// ```
 ///
 /// # Saving
-/// [`snapshot`](Self::snapshot) returns a copy, a [`RecyclingFilter`], which can be saved while the
-/// threads go on. To share a saved filter again, open it and convert it with [`TryFrom`].
+/// [`snapshot`](Self::snapshot) returns a copy of the filter, as a [`RecyclingFilter`]. You can
+/// save the copy while threads go on offering items. To share the saved filter again, open the file
+/// as a [`RecyclingFilter`]. Then convert the opened filter to an `AtomicRecyclingFilter` with
+/// [`TryFrom`].
 ///
 /// ```
 /// use truebloom::recycling::{AtomicRecyclingFilter, Policy, RecyclingFilter};
@@ -95,19 +99,21 @@ impl AtomicRecyclingFilter {
     ///
     /// # Errors
     /// Returns the errors of [`RecyclingFilter::new`]. Also returns an error for two kinds of
-    /// policies, which threads cannot share:
+    /// policies that a shared filter does not support:
     ///
-    /// * a policy with a maximum [`age`](Policy::age): measure the time yourself instead, and call
-    ///   [`recycle`](Self::recycle)
-    /// * a policy with [`Trigger::Excluded`]: the filter would have to unset the bits of the item
-    ///   that triggers a recycle, but cannot know whether another thread has set the same bits
+    /// * A policy with a maximum [`age`](Policy::age). Instead, measure the time in your program,
+    ///   and call [`recycle`](Self::recycle).
+    /// * A policy with [`Trigger::Excluded`]. With this policy, a filter unsets the bits of the
+    ///   item that triggers a recycle. But a shared filter cannot know whether another thread has
+    ///   set the same bits.
     #[cfg(feature = "random")]
     pub fn new(bits: u64, probes: u32, policy: Policy) -> Result<AtomicRecyclingFilter, BuildError> {
         AtomicRecyclingFilter::with_hasher(bits, probes, policy, PortableHasher::random()?)
     }
 
-    /// Like [`RecyclingFilter::for_items`], for a filter that threads share. If threads exceed the
-    /// recycle threshold, as described [above](Self#what-holds), the rate is slightly higher than
+    /// Like [`RecyclingFilter::for_items`], for a filter that threads share. The threads together
+    /// can set slightly more bits than the recycle threshold allows: see [What
+    /// holds](Self#what-holds). In this case, the rate of the filter is slightly higher than
     /// `rate`.
     ///
     /// ```
@@ -146,7 +152,7 @@ impl AtomicRecyclingFilter {
 
 impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
     /// Like [`new`](AtomicRecyclingFilter::new), with a hasher that you choose. The compiler cannot
-    /// infer the scheme, so give the type of the variable:
+    /// infer the scheme from the arguments, so annotate the variable with its type:
     ///
     /// ```
     /// use truebloom::PortableHasher;
@@ -177,8 +183,8 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
     }
 
     /// Checks whether the filter remembers an item, and then inserts the item. The item is new if
-    /// the filter did not remember it. If the insertion makes the active phase too full, the filter
-    /// recycles.
+    /// the filter did not remember it. If the active phase is then full, as defined by the
+    /// [policy](Policy), the filter recycles: the filter forgets old items.
     pub fn check_and_insert<K: Key + ?Sized>(&self, key: &K) -> Seen {
         self.check_and_insert_hash(self.hash(key))
     }
