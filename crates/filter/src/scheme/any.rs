@@ -9,8 +9,9 @@ use truebloom_math::Law;
 macro_rules! any_scheme {
     ($($(#[$when:meta])* $scheme:ident by $batches:ident,)*) => {
         /// Any scheme except the blocked scheme, selected at run time by its number or name. Use
-        /// this type for files whose scheme is not known in advance. It takes one more branch per
-        /// key and one more per position, so it is slower than the scheme's own type.
+        /// this type for files whose scheme is not known in advance. This type is slower than the
+        /// scheme's own type, because it takes an additional branch per key and an additional
+        /// branch per position.
         ///
         /// ```
         /// use truebloom::scheme::{AnyScheme, Scheme, SchemeId};
@@ -33,7 +34,8 @@ macro_rules! any_scheme {
             ///
             /// # Errors
             /// Returns an error if the scheme does not allow these `bits` and `probes`. Also
-            /// returns an error for the blocked scheme, and for a scheme whose feature is disabled.
+            /// returns an error for the blocked scheme, and for a scheme whose Cargo feature is
+            /// disabled.
             pub fn named(id: SchemeId, bits: u64, probes: u32) -> Result<AnyScheme, BuildError> {
                 Ok(match id {
                     $($(#[$when])* SchemeId::$scheme => AnyScheme::$scheme(Scheme::new(bits, probes)?),)*
@@ -72,7 +74,7 @@ macro_rules! any_scheme {
             }
 
             /// Returns a boxed iterator, which is slower than the iterator of the scheme's own
-            /// type. [`all`](Scheme::all) is faster.
+            /// type. The method [`all`](Scheme::all) is faster than this iterator.
             fn positions(&self, hash: KeyHash) -> impl Iterator<Item = u64> {
                 match self { $($(#[$when])* AnyScheme::$scheme(scheme) => Box::new(Scheme::positions(scheme, hash)) as Box<dyn Iterator<Item = u64> + '_>,)* }
             }

@@ -8,17 +8,17 @@ use alloc::boxed::Box;
 use alloc::vec;
 use truebloom_math::law;
 
-/// The scheme that Bloom proposed in 1970: k distinct positions. The key's hash is expanded into a
-/// stream of 64-bit words, from which the positions are drawn. If the words are uniform, all sets
-/// of k positions are equally likely.
+/// The scheme that Bloom proposed in 1970: a key has k distinct positions, where k is the number of
+/// probes. The key's hash is expanded into a stream of 64-bit words, from which the positions are
+/// drawn. If the words are uniform, all sets of k positions are equally likely.
 ///
-/// Positions are drawn by Floyd's method (Bentley and Floyd, *A sample of brilliance*, 1987). Each
-/// key therefore takes exactly k draws, although the positions are distinct.
+/// Floyd's method draws the positions (Bentley and Floyd, *A sample of brilliance*, 1987). This
+/// method needs exactly one draw per position, although the positions are distinct.
 ///
 /// Near the optimal number of probes, this scheme has slightly fewer false positives than
 /// [`Standard`](super::Standard). The scheme is slower, because each position is compared with the
 /// earlier positions of the key. With up to 32 probes, the positions are compared one by one. With
-/// more probes, they are looked up in a hash table.
+/// more than 32 probes, the positions are looked up in a hash table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Classic {
     law: law::Classic,

@@ -15,7 +15,7 @@ pub trait FillScheme: SideBySide {
 }
 
 impl FillScheme for Standard {
-    /// `(ones / bits)^probes`.
+    /// `(ones / bits)^probes`, where `ones` is the number of set bits.
     #[inline]
     fn rate_at(&self, ones: u64) -> f64 {
         truebloom_math::power(ones as f64 / self.bits() as f64, self.probes())
@@ -23,7 +23,8 @@ impl FillScheme for Standard {
 }
 
 impl FillScheme for Classic {
-    /// The binomial coefficient `C(ones, probes)` divided by `C(bits, probes)`.
+    /// `C(ones, probes) / C(bits, probes)`, where `C` is the binomial coefficient and `ones` is the
+    /// number of set bits.
     #[inline]
     fn rate_at(&self, ones: u64) -> f64 {
         let ratio = |i: u64| ones.saturating_sub(i) as f64 / (self.bits() - i) as f64;

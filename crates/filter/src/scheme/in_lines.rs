@@ -12,11 +12,13 @@ use truebloom_math::{BLOCK_PROBES, Law, law};
 ///
 /// The hash of a key is expanded into a stream of 64-bit words. The first word selects the block.
 /// Some words are skipped at this step, so that all blocks are equally likely. Each of the
-/// following words gives seven positions of 9 bits, beginning with its lowest bits. If the words
-/// are uniform and independent, so are the positions.
+/// following words gives seven positions. Each position takes 9 bits of the word, beginning with
+/// the lowest bits. If the words are uniform and independent, the positions are also uniform and
+/// independent.
 ///
-/// Two positions of a key may be equal. Distinct positions would save 0.3% of the bits at a rate of
-/// 1%. But every insertion and every successful lookup would then need an additional check.
+/// Two positions of a key may be equal. If all positions of a key were distinct, a filter with a
+/// rate of 1% would need 0.3% fewer bits. But every insertion and every successful lookup would
+/// then need an additional check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InLines {
     pub(crate) law: law::Blocked,

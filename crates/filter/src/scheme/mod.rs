@@ -101,8 +101,8 @@ pub use truebloom_math::SchemeId;
 /// The [`law`](Self::law) of a scheme computes its false-positive rates, exactly or as proven
 /// bounds. Tests compare every scheme with its law.
 ///
-/// Only this crate can define schemes. A file stores only the number of its scheme, and every
-/// program must compute the same positions from this number.
+/// Only this crate can define schemes. A file stores only the number of its scheme. So every
+/// program that opens the file must compute the same positions from this number.
 ///
 /// ```compile_fail
 /// use truebloom::scheme::{Scheme, SchemeId};
@@ -121,16 +121,16 @@ pub use truebloom_math::SchemeId;
 /// }
 /// ```
 pub trait Scheme: Placed + Clone + PartialEq + fmt::Debug + Send + Sync {
-    /// Makes the scheme for `bits` bits (1 to 2^62) and `probes` probes per key (1 to
-    /// [`MAX_PROBES`]).
+    /// Makes the scheme. `bits` is the number of bits, from 1 to 2^62. `probes` is the number of
+    /// probes per key, from 1 to [`MAX_PROBES`].
     ///
     /// # Errors
     /// Returns an error if `bits` or `probes` is out of range, or violates other requirements of
     /// the scheme.
     fn new(bits: u64, probes: u32) -> Result<Self, BuildError>;
 
-    /// Makes the scheme with the number `id`. [`AnyScheme`] accepts several numbers, and any other
-    /// type only its own [`ID`](Self::ID).
+    /// Makes the scheme with the number `id`. [`AnyScheme`] accepts several numbers. Any other type
+    /// accepts only its own [`ID`](Self::ID).
     ///
     /// # Errors
     /// Returns the same errors as [`new`](Self::new). Also returns an error if the type does not
@@ -139,11 +139,11 @@ pub trait Scheme: Placed + Clone + PartialEq + fmt::Debug + Send + Sync {
         if id == Self::ID { Self::new(bits, probes) } else { Err(BuildError::Scheme { expected: Self::ID, found: id }) }
     }
 
-    /// The number of the scheme that [`new`](Self::new) makes.
+    /// The scheme's number. The method [`new`](Self::new) makes the scheme with this number.
     const ID: SchemeId;
 
     /// The scheme's number in files. For [`AnyScheme`], this is the number of the selected scheme.
-    /// For all other types, it is [`ID`](Self::ID).
+    /// For all other types, this is [`ID`](Self::ID).
     fn id(&self) -> SchemeId {
         Self::ID
     }
@@ -158,11 +158,12 @@ pub trait Scheme: Placed + Clone + PartialEq + fmt::Debug + Send + Sync {
     /// may be equal.
     fn positions(&self, hash: KeyHash) -> impl Iterator<Item = u64>;
 
-    /// Returns true if the function `has` returns true for every position of a key.
+    /// Calls the function `has` with positions of a key. The result is true if `has` returns true
+    /// for every position of the key.
     ///
-    /// For speed, the method may call `has` more often than necessary. It may call `has` again for
-    /// the same position, and it may continue after `has` has returned false. It may also call
-    /// `has` for positions that are not the key's. Such calls do not affect the result.
+    /// For speed, this method may call `has` more often than necessary. For example, this method
+    /// may pass the same position twice, or go on after `has` returns false. This method may also
+    /// pass positions that do not belong to the key. Such calls do not affect the result.
     #[inline(always)]
     fn all(&self, hash: KeyHash, has: impl Fn(u64) -> bool) -> bool {
         let mut positions = self.positions(hash);
@@ -178,8 +179,8 @@ pub trait Scheme: Placed + Clone + PartialEq + fmt::Debug + Send + Sync {
         }
     }
 
-    /// Calls `take` with every position of a key, and with no other positions. The method may pass
-    /// the same position several times.
+    /// Calls the function `take` with every position of a key, and with no other positions. The
+    /// method may pass the same position several times.
     #[inline(always)]
     fn each(&self, hash: KeyHash, take: impl FnMut(u64)) {
         self.positions(hash).for_each(take);

@@ -6,14 +6,15 @@ use crate::error::BuildError;
 use crate::hash::KeyHash;
 use truebloom_math::law;
 
-/// The partitioned scheme divides the filter into k slices, and gives each key one position in
-/// every slice. The key's hash is expanded into a stream of 64-bit words, from which the positions
-/// are drawn. If the words are independent and uniform, the positions are independent and exactly
-/// uniform in their slices. The first `bits mod probes` slices have one bit more than the others.
+/// The partitioned scheme divides the filter into k slices, where k is the number of probes, and
+/// gives each key one position in every slice. The key's hash is expanded into a stream of 64-bit
+/// words, from which the positions are drawn. If the words are independent and uniform, the
+/// positions are independent and exactly uniform in their slices. If the bits cannot be divided
+/// equally, each of the first `bits mod probes` slices has one more bit than the other slices.
 ///
 /// At the same size, this scheme has slightly more false positives than
-/// [`Standard`](super::Standard). Its advantages are that the probes of a key never coincide, and
-/// that slices can be in separate memory.
+/// [`Standard`](super::Standard). The scheme has two advantages: the probes of a key never
+/// coincide, and each slice can be in a separate part of the memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Partitioned {
     law: law::Partitioned,

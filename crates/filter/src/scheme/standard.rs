@@ -9,18 +9,19 @@ use alloc::boxed::Box;
 use core::ops::BitAnd;
 use truebloom_math::{Law, law};
 
-/// The standard scheme: k independent positions, some of which may be equal. The key's hash is
-/// expanded into a stream of 64-bit words, from which the positions are drawn. If the words are
-/// uniform, the positions are exactly uniform for every number of bits.
+/// The standard scheme: a key has k independent positions, where k is the number of probes. Some of
+/// these positions may be equal. The key's hash is expanded into a stream of 64-bit words, from
+/// which the positions are drawn. If the words are uniform, the positions are exactly uniform for
+/// every number of bits.
 ///
 /// In a filter of at most 2^26 bits, each word gives several positions (Brackett-Rozinsky and
 /// Lemire, "Batched ranged random integer generation", 2024). Some words are skipped, so that all
 /// positions are equally likely. For filters of up to 2^52 bits, less than one word in 4,096 is
 /// skipped.
 ///
-/// Double hashing would save a few instructions. But with n keys in m bits, its rate cannot fall
-/// below about `6n/m^2`. The standard scheme has no such limit. docs/design/positions.md lists the
-/// schemes that were rejected.
+/// Double hashing would save a few instructions. But with n keys in m bits, the rate of double
+/// hashing cannot fall below about `6n/m^2`. The standard scheme has no such limit. The document
+/// docs/design/positions.md lists the schemes that were rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standard {
     law: law::Standard,

@@ -9,13 +9,14 @@ use alloc::boxed::Box;
 use truebloom_math::{Law, law};
 
 /// The filter is divided into one slice per probe. In slice i (from 0), a key's position is
-/// `h1 + i h2`, modulo the number of bits in a slice (Kirsch and Mitzenmacher, section 3). h2 may
-/// be 0. A slice can have any number of bits. All slices have the same size, so the number of bits
-/// of the filter must be a multiple of the number of probes.
+/// `h1 + i h2`, modulo the number of bits in a slice (Kirsch and Mitzenmacher, section 3). Here, h1
+/// and h2 are two hashes of the key, and h2 may be 0. A slice can have any number of bits. All
+/// slices have the same size, so the number of bits of the filter must be a multiple of the number
+/// of probes.
 ///
-/// The number of set bits does not determine the rate. Two keys with equal h1 and equal h2 have
-/// equal positions. With n keys and m' bits per slice, the rate therefore cannot fall below about
-/// `n / m'^2`.
+/// With this scheme, filters with equally many set bits can have different rates. Two keys with
+/// equal h1 and equal h2 have equal positions. With n keys and m' bits per slice, the rate
+/// therefore cannot fall below about `n / m'^2`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PartitionDouble {
     law: law::PartitionDouble,
@@ -31,8 +32,8 @@ impl PartitionDouble {
         self.in_slices((h1 % self.slice, h2 % self.slice))
     }
 
-    /// The numbers h1 and h2 of a key, which determine its positions. They are independent, and
-    /// uniform below the number of bits in a slice.
+    /// The numbers h1 and h2 of a key, which determine its positions. The two numbers are
+    /// independent. Each number is uniform from 0 to one less than the number of bits in a slice.
     #[inline]
     #[must_use]
     pub fn residues(&self, hash: KeyHash) -> (u64, u64) {

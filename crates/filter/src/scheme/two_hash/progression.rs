@@ -4,11 +4,10 @@ use crate::hash::KeyHash;
 use crate::scheme::WordStream;
 
 /// An iterator over the positions of one key, from two hashes h1 and h2. Position i (from 0) is
-/// `h1 + i h2 + f(i)`, modulo the number of bits. The polynomial f depends on the scheme, and has
-/// at most degree 3.
+/// `h1 + i h2 + f(i)`, modulo the number of bits. The polynomial f depends on the scheme. The
+/// degree of f is at most 3.
 ///
-/// Each step takes only three additions, because it updates the finite differences of the
-/// positions.
+/// Each step updates the finite differences of the positions, which takes only three additions.
 #[derive(Clone, Debug)]
 pub struct Progression {
     position: u64,
@@ -90,9 +89,9 @@ macro_rules! progression_scheme {
                 $crate::scheme::Progression::new(self.bits, self.probes, self.residues(hash), $differences)
             }
 
-            /// The numbers h1 and h2 of a key, which determine its positions. They are uniform and
-            /// independent. Both are below the number of bits. In the scheme `DoubleNonzero`, h2 is
-            /// at least 1.
+            /// The numbers h1 and h2 of a key, which determine its positions. The two numbers are
+            /// uniform and independent. Both numbers are below the number of bits. In the scheme
+            /// `DoubleNonzero`, h2 is at least 1.
             #[inline]
             pub fn residues(&self, hash: $crate::KeyHash) -> (u64, u64) {
                 $crate::scheme::two_hash::progression::residues(hash, self.bits, $lowest)

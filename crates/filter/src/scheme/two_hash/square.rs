@@ -4,14 +4,14 @@ use super::progression::progression_scheme;
 
 progression_scheme! {
     /// Probe i (from 0) is at position `h1 + i h2 + i^2`, modulo the number of bits (Kirsch and
-    /// Mitzenmacher, section 5.2). h2 may be 0.
+    /// Mitzenmacher, section 5.2). Here, h1 and h2 are two hashes of the key, and h2 may be 0.
     ///
     /// Some pairs of keys share many positions, which raises the rate. As with
     /// [`Double`](super::Double), there are three kinds of such pairs:
     /// * The keys have equal h1 and equal h2, so all their positions are equal.
     /// * One key has the positions of the other key in reverse order.
-    /// * One key has the positions of the other key, shifted by a few probes, in the same order or
-    ///   in reverse order.
+    /// * For a small number s, probe i of one key has the position of probe i + s of the other key.
+    ///   The order of the probes can also be reversed.
     ///
     /// With [`Cube`](super::Cube), only the first kind raises the rate noticeably.
     Square, 0, [1, 2, 0], Any, Square
