@@ -28,7 +28,7 @@ macro_rules! schemes {
     ($($(#[$doc:meta])* $scheme:ident = $number:literal, $name:literal;)*) => {
         /// A scheme: how a hash determines the positions of a key. In the two-hash schemes, h1 and
         /// h2 are two numbers computed from the hash, and i = 0, 1, .. is the index of the probe.
-        /// The discriminant is the number of the scheme in files.
+        /// Files store a scheme as the number of its variant.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         #[repr(u16)]
@@ -51,25 +51,32 @@ macro_rules! schemes {
 }
 
 schemes! {
-    /// k independent positions.
+    /// k independent positions, where k is the number of probes.
     Standard = 11, "standard";
-    /// k distinct positions.
+    /// k distinct positions, where k is the number of probes.
     Classic = 2, "classic";
-    /// One independent position in each of k slices.
+    /// One independent position in each of k slices, where k is the number of probes.
     Partitioned = 3, "partitioned";
-    /// `h1 + i h2` modulo the number of bits, where h2 may be 0.
+    /// Probe i is at `h1 + i h2` modulo the number of bits, where h1 and h2 are two hashes of the
+    /// key. h2 may be 0.
     Double = 4, "double";
-    /// `h1 + i h2` modulo the number of bits, where h2 is not 0.
+    /// Probe i is at `h1 + i h2` modulo the number of bits, where h1 and h2 are two hashes of the
+    /// key. h2 is not 0.
     DoubleNonzero = 5, "double-nonzero";
-    /// `h1 + i h2 + i^2` modulo the number of bits.
+    /// Probe i is at `h1 + i h2 + i^2` modulo the number of bits, where h1 and h2 are two hashes of
+    /// the key.
     Square = 6, "square";
-    /// `h1 + i h2 + i^3` modulo the number of bits.
+    /// Probe i is at `h1 + i h2 + i^3` modulo the number of bits, where h1 and h2 are two hashes of
+    /// the key.
     Cube = 7, "cube";
-    /// `h1 + i h2 + (i^3 - i) / 6` modulo the number of bits.
+    /// Probe i is at `h1 + i h2 + (i^3 - i) / 6` modulo the number of bits, where h1 and h2 are two
+    /// hashes of the key.
     Enhanced = 8, "enhanced";
-    /// `h1 + i h2` modulo the number of bits of a slice, in slice i.
+    /// Probe i is in slice i, at `h1 + i h2` modulo the number of bits of the slice, where h1 and
+    /// h2 are two hashes of the key.
     PartitionDouble = 9, "partition-double";
-    /// k independent positions in one block of [`BLOCK_BITS`] bits.
+    /// k independent positions in one block of [`BLOCK_BITS`] bits, where k is the number of
+    /// probes.
     Blocked = 12, "blocked";
 }
 
@@ -160,7 +167,7 @@ impl SchemeId {
 
     /// Returns whether a plan can guarantee the rate of one filter, with a given probability
     /// ([`Promise::OneFilter`](crate::Promise::OneFilter)). For two-hash schemes, the result is
-    /// false: a plan can only guarantee the average rate over filters.
+    /// false: a plan can only guarantee the average rate over filters with different seeds.
     #[must_use]
     pub fn has_guarantee(self) -> bool {
         self.variant().is_some() || self == SchemeId::Blocked

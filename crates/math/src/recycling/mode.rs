@@ -26,13 +26,16 @@ pub enum Phases {
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Trigger {
-    /// The trigger stays in the frozen filter. So the frozen filter may have more set bits than the
-    /// recycle threshold.
+    /// The *trigger* is the item that makes the active filter full. The trigger stays in the filter
+    /// when the active filter becomes the frozen filter. So the frozen filter may have more set
+    /// bits than the recycle threshold.
     #[default]
     Included,
-    /// The bits that the trigger has set are cleared. So the number of set bits in the frozen
-    /// filter is at most the recycle threshold, as in equation (24) of Dozier, Salamatian and
-    /// Rubenstein. The rate is lower, but the trigger is forgotten immediately.
+    /// The *trigger* is the item that makes the active filter full. The bits that the trigger has
+    /// set are cleared before the active filter becomes the frozen filter. So the number of set
+    /// bits in the frozen filter is at most the recycle threshold, as in equation (24) of Dozier,
+    /// Salamatian and Rubenstein. The rate is lower than with [`Trigger::Included`], but the filter
+    /// forgets the trigger immediately.
     Excluded,
 }
 
