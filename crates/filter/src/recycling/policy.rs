@@ -1,4 +1,4 @@
-//! The rules that say when a filter recycles, and what it still remembers afterwards.
+//! The rules that say when a filter recycles, and what the filter still remembers after a recycle.
 
 use crate::error::{BuildError, Expected};
 use crate::scheme::FillScheme;
