@@ -32,8 +32,8 @@ use crate::{Fill, Method, Result, Variant, try_bisect};
 use alloc::format;
 use alloc::vec::Vec;
 
-/// A filter with known set bits, to which more items are added. The variants differ in how an item
-/// chooses its positions.
+/// A description of a filter to which more items are added. The numbers of set bits are those
+/// before these items are added. The variants differ in how an item chooses its positions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Ground<'a> {
@@ -51,7 +51,7 @@ pub enum Ground<'a> {
         /// For each slice, its number of bits and its number of set bits.
         slices: &'a [(u64, u64)],
     },
-    /// Any other filter in which all bits are equally likely to be set by an item. The positions of
+    /// Any other filter in which an item sets each bit with the same probability. The positions of
     /// an item may depend on each other.
     Tied {
         /// The number of bits, m.
@@ -99,9 +99,8 @@ impl Ground<'_> {
     }
 
     /// Returns the number of items that would add `more` set bits on average. The number need not
-    /// be whole. The arguments have the same meaning as for [`items_beyond`]. The result is `None`
-    /// if the added bits would fill the filter. If `more` is 0, the result is 0 even for a full
-    /// filter.
+    /// be whole. `probes` is the number of probes for each item. The result is `None` if the added
+    /// bits would fill the filter. If `more` is 0, the result is 0 even for a full filter.
     #[must_use]
     pub fn estimate(&self, probes: u32, more: u64) -> Option<f64> {
         let (bits, ones) = (self.bits() as f64, self.ones());
@@ -170,11 +169,11 @@ fn sliced(slices: &[(u64, u64)], items: u64, more: u64) -> Result<(f64, f64)> {
     Ok((upper(Tail::AtLeast(ones + more)), upper(Tail::AtMost(ones + more))))
 }
 
-/// Estimates the number of items that are missing from a filter. The estimate is computed from
-/// `more`, the number of additional bits that these items would set. The result also has a
-/// confidence interval. For a random seed, the interval covers the true number with probability at
-/// least `confidence`. This holds for every true number and every content of the filter. It also
-/// holds if the seed is random among only those seeds that give the filter its present bits.
+/// Estimates the number of items that are added to a filter. The estimate is computed from `more`,
+/// the number of bits that these items set and that were not set before. The result also has a
+/// confidence interval. For a random seed, the interval covers the true number of items with
+/// probability at least `confidence`. This holds for every true number and every content of the
+/// filter. It also holds if only those seeds are considered that give the filter its present bits.
 ///
 /// For example, this function estimates how many items of a filter B are not in a filter A. For
 /// this estimate, `ground` is A, and `more` is the number of bits that are set in B but not in A.

@@ -26,10 +26,10 @@ pub struct BitsInterval {
     /// of bits is too large.
     pub upper: Option<u64>,
     /// The method by which the ends were computed. [`Method::Exact`] means that the ends are
-    /// proven. [`Method::Validated`] means that they depend on an error estimate that tests
-    /// confirm, but no proof covers. [`Method::Bound`] means that at least one end was computed by
-    /// a proven inequality instead of the exact distribution. The interval may then be slightly
-    /// longer than an exact one.
+    /// proven. [`Method::Validated`] means that the ends depend on an error estimate. Tests confirm
+    /// this estimate, but it is not proven. [`Method::Bound`] means that at least one end was
+    /// computed by a proven inequality instead of the exact distribution. The interval may then be
+    /// slightly longer than an exact one.
     pub method: Method,
 }
 
@@ -38,15 +38,15 @@ pub struct BitsInterval {
 /// least `confidence`. [`estimate_bits()`](crate::estimate_bits()) gives an estimate without an
 /// interval.
 ///
-/// Let X be the random number of set bits of a filter of m bits, and let alpha be `1 - confidence`.
-/// The interval contains every m that meets two conditions:
+/// Let X be the random number of set bits, and let alpha be `1 - confidence`. Let `P_m` be the
+/// probability if the filter has m bits. The interval contains every m that meets two conditions:
 /// * `P_m(X >= ones) > alpha/2`
 /// * `P_m(X <= ones) > alpha/2`
 ///
-/// Both probabilities are monotone in m. The reason is that the probability of x set bits is
-/// proportional to `C(m, x) W(x)`, where `W(x)` does not depend on m. If m increases by 1,
-/// `C(m, x)` grows by the factor `(m + 1) / (m + 1 - x)`. This factor increases with x, so larger
-/// numbers of set bits become more likely.
+/// Both probabilities are monotone in m, for the following reason. The probability of x set bits is
+/// proportional to `C(m, x) W(x)`. `C(m, x)` is the binomial coefficient, and `W(x)` does not
+/// depend on m. If m increases by 1, `C(m, x)` grows by the factor `(m + 1) / (m + 1 - x)`. This
+/// factor increases with x, so larger numbers of set bits become more likely.
 ///
 /// Therefore the values of m that meet both conditions form an interval. With probability at most
 /// alpha/2, the whole interval is above the true number. With probability at most alpha/2, it is
@@ -67,9 +67,10 @@ pub struct BitsInterval {
 /// ```
 ///
 /// # Errors
-/// Fails if a parameter is out of range. `confidence` must be between 0 and 1, and the range of
-/// `ones` is the same as for [`estimate_bits()`](crate::estimate_bits()). Unlike that function,
-/// this one does not fail because of the number of steps.
+/// Fails if a parameter is out of range. `confidence` must be between 0 and 1. `ones` must be at
+/// most `items * probes`. For the standard filter, `ones` must be at least 1. For the classic
+/// filter, `ones` must be at least `probes`. There is no limit on the number of steps, in contrast
+/// to [`estimate_bits()`](crate::estimate_bits()).
 pub fn bits_interval(variant: Variant, items: u64, probes: u32, ones: u64, confidence: f64) -> Result<BitsInterval> {
     let _work = work::begin();
     let (batches, batch) = batches(variant, items, probes, ones)?;

@@ -22,10 +22,10 @@ pub struct ItemsEstimate {
     /// `None` for a full filter, because no number of items is too large.
     pub upper: Option<u64>,
     /// The method by which the ends were computed. [`Method::Exact`] means that the ends are
-    /// proven. [`Method::Validated`] means that they depend on an error estimate that tests
-    /// confirm, but no proof covers. [`Method::Bound`] means that at least one end was computed by
-    /// a proven inequality instead of the exact distribution. The interval may then be slightly
-    /// longer than an exact one.
+    /// proven. [`Method::Validated`] means that the ends depend on an error estimate. Tests confirm
+    /// this estimate, but it is not proven. [`Method::Bound`] means that at least one end was
+    /// computed by a proven inequality instead of the exact distribution. The interval may then be
+    /// slightly longer than an exact one.
     pub method: Method,
 }
 
@@ -46,8 +46,9 @@ const TAIL: Effort = Effort { walk: 1e6, contours: 5_000 };
 /// result also has a confidence interval. The interval covers the true number, whatever it is, with
 /// probability at least `confidence`.
 ///
-/// Let X be the random number of set bits after n items, and let alpha be `1 - confidence`. The
-/// interval contains every n that meets two conditions:
+/// Let X be the random number of set bits, and let alpha be `1 - confidence`. Let `P_n` be the
+/// probability if the filter holds n items. The interval contains every n that meets two
+/// conditions:
 /// * `P_n(X >= ones) > alpha/2`
 /// * `P_n(X <= ones) > alpha/2`
 ///
@@ -55,8 +56,9 @@ const TAIL: Effort = Effort { walk: 1e6, contours: 5_000 };
 /// values of n that meet both conditions form an interval. With probability at most alpha/2, the
 /// whole interval is above the true number. With probability at most alpha/2, it is below the true
 /// number. If no n meets both conditions, both ends are the smallest n that meets the first
-/// condition. For example, this happens at a confidence of 0.95 if all seven probes of an item hit
-/// the same bit of a filter with two bits.
+/// condition. For example, suppose that a filter with two bits and seven probes holds one item, and
+/// that all seven probes hit the same bit. At a confidence of 0.95, no n then meets both
+/// conditions.
 ///
 /// Computing the exact probabilities takes up to a few tenths of a second. If this would take
 /// longer, proven upper bounds replace the exact probabilities. This can only make the interval

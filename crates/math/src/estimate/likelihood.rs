@@ -19,9 +19,9 @@ const WALK_TERMS: f64 = 1e8;
 /// few hundred microseconds if `items * probes` is at most 2^53. For the classic filter, the search
 /// tries increasing numbers of items. It ends when no larger number can be more likely.
 ///
-/// Burns gives the same formula (46) for this estimate and for the method-of-moments estimate
+/// Burns gives one formula (equation 46) for both this estimate and the method-of-moments estimate
 /// ([`items_by_moments`](super::items_by_moments)). In fact, the two estimates differ by a few
-/// thousandths of an item, and by more in small filters.
+/// thousandths of an item. In small filters, the difference is larger.
 ///
 /// ```
 /// use truebloom_math::{Variant, items_by_likelihood};

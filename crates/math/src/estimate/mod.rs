@@ -45,9 +45,9 @@ pub fn items_from_ones(bits: u64, probes: u32, ones: u64) -> Option<f64> {
 /// Returns the method-of-moments estimate of the number of items in a standard or classic filter.
 /// This is the number of items that would set `ones` bits on average. It need not be whole.
 ///
-/// For the standard filter, the estimate is that of [`items_from_ones`]. For the classic filter, it
-/// is `ln(1 - ones/bits) / ln(1 - probes/bits)` (Burns, equation 46). The result is `None` for a
-/// full filter.
+/// For the standard filter, the estimate is the result of [`items_from_ones`]. For the classic
+/// filter, the estimate is `ln(1 - ones/bits) / ln(1 - probes/bits)` (Burns, equation 46). The
+/// result is `None` for a full filter.
 ///
 /// ```
 /// use truebloom_math::{Variant, items_by_moments};

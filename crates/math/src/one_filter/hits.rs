@@ -47,16 +47,19 @@ pub struct Hits {
     pub variance: f64,
 }
 
-/// Returns the moments of the rate of one filter with `items` items, over all seeds.
+/// Returns the moments of the rate R of one filter with `items` items. R is random, because it
+/// depends on the seed.
 ///
-/// `E[R^2]` is the probability that two independent queries both pass. It is computed as follows:
-/// * For the standard filter, both queries together are one query with 2k independent positions.
-/// * For the classic filter, `E[R^2]` is an average over the number of positions that both queries
+/// `E[R^2]` is the probability that two independent new keys are both false positives of the same
+/// filter. It is computed as follows:
+/// * For the standard filter with k probes, the two keys together count as one key with 2k
+///   independent positions.
+/// * For the classic filter, `E[R^2]` is an average over the number of positions that the two keys
 ///   have in common.
 /// * For the partitioned filter, `E[R^2]` is a product over the slices.
 ///
-/// The variance is computed as `E[R^2] - E[R]^2`, with as many digits as the subtraction needs.
-/// This takes about as long as computing a few rates with twice as many probes.
+/// The variance is computed as `E[R^2] - E[R]^2`, with as many digits as the subtraction needs. The
+/// computation takes about as long as computing a few rates with twice as many probes.
 ///
 /// ```
 /// use truebloom_math::{Variant, rate_moments};
@@ -98,7 +101,7 @@ pub fn rate_moments(variant: Variant, bits: u64, items: u64, probes: u32) -> Res
 /// the new keys are random.
 ///
 /// The mean and the variance are computed from [`rate_moments`]. With one query, the variance is
-/// the variance of a single Bernoulli trial at the expected rate.
+/// `p (1 - p)`, where p is the expected rate.
 ///
 /// # Errors
 /// Fails if a parameter is out of range.

@@ -35,7 +35,7 @@ pub struct HitsQuantile {
     /// The method by which the ends were computed. [`Method::Bound`] means that the ends follow
     /// from proven bounds on the tails of the fill. [`Method::Validated`] means that the
     /// probabilities of all fills were summed in `f64`, with a margin for errors. Tests confirm
-    /// this margin, but no proof covers it.
+    /// this margin, but it is not proven.
     pub method: Method,
 }
 
@@ -43,11 +43,12 @@ pub struct HitsQuantile {
 /// (false positives) among `queries` new keys in one filter with `items` items. Both the filter and
 /// the new keys are random.
 ///
-/// With few items and queries, the probabilities of all fills (numbers of set bits) are summed, and
-/// both ends are almost always equal. This is the case, for example, with 10,000 positions (items
-/// times probes) and 100,000 queries. With more items or queries, the ends follow from proven
-/// bounds on the tails of the fill, and differ. For a partitioned filter with two or more probes,
-/// the ends always follow from such bounds, and the lower end is 0. A call takes milliseconds.
+/// With few items and queries, the probabilities of all fills (numbers of set bits) are summed. The
+/// two ends are then almost always equal. For example, this method is used with 10,000 positions
+/// (items times probes) and 100,000 queries. With more items or queries, the ends follow from
+/// proven bounds on the tails of the fill. The two ends are then different. For a partitioned
+/// filter with two or more probes, the ends always follow from bounds on the tails, and the lower
+/// end is 0. A call takes milliseconds.
 ///
 /// ```
 /// use truebloom_math::{Variant, false_positives, hits_quantile_bound};

@@ -34,19 +34,20 @@ pub struct RateQuantile {
     pub ones: Option<u64>,
 }
 
-/// Returns a proven bracket for the `confidence`-quantile of the rate of one filter with `items`
-/// items, over all seeds.
+/// Returns a proven bracket for a quantile of the rate of one filter with `items` items. The rate
+/// is random, because it depends on the seed. The probability of the quantile is `confidence`.
 ///
 /// The rate of a filter is at most the upper end with a probability of at least `confidence`. A
-/// [`Plan`](crate::Plan) of this size and confidence guarantees a rate of at most the upper end
-/// plus the bound on equal hashes. With few items, the upper end is computed from the exact
-/// distribution of the number of set bits. With more items, it follows from bounds on the tails of
-/// this distribution. The lower end always follows from such bounds.
+/// [`Plan`](crate::Plan) with this size and this confidence guarantees a rate of at most the upper
+/// end, plus the bound on the rate that equal hashes cause. With few items, the upper end is
+/// computed from the exact distribution of the number of set bits. With more items, the upper end
+/// follows from bounds on the tails of this distribution. The lower end always follows from bounds
+/// on the tails.
 ///
 /// For a partitioned filter, the upper end follows from tail bounds for any number of items. The
-/// rate is the product of the fills of the k slices. This product is at most the k-th power of
-/// their mean, because a geometric mean is at most the arithmetic mean. The lower end for the
-/// partitioned filter is 0.
+/// rate is the product of the fills of the k slices. This product is at most the k-th power of the
+/// mean fill of the slices, because a geometric mean is at most the arithmetic mean. The lower end
+/// for the partitioned filter is 0.
 ///
 /// This takes about as long as computing ten rates. With few items, it takes up to a millisecond.
 ///
@@ -118,8 +119,8 @@ fn as_bound(high: Fpr) -> Fpr {
     Fpr { value: high.upper, ln: high.ln_upper, method: Method::Bound, ..high }
 }
 
-/// Returns a lower bound on the probability that the rate of one filter with `items` items is at
-/// most `rate`.
+/// Returns a lower bound on the probability that one filter with `items` items meets the rate
+/// `rate`. The seed of the filter is random.
 ///
 /// # Errors
 /// Fails if a parameter is out of range.
