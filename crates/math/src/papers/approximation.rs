@@ -11,24 +11,25 @@ use core::str::FromStr;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Approximation {
-    /// The k-th power of the mean fill, `(1 - (1 - 1/m)^(nk))^k`. Grandi calls it A1, and Burns
-    /// calls it M. Lehr gives the same formula. It is a lower bound on the expected rate of the
-    /// standard filter.
+    /// `(1 - (1 - 1/m)^(nk))^k` for m bits, n items and k probes. This is the k-th power of the
+    /// mean fill. Grandi calls the formula A1, and Burns calls it M. Lehr gives the same formula.
+    /// It is a lower bound on the expected rate of the standard filter.
     SeveranceLohman,
-    /// The formula of most calculators, `(1 - e^(-nk/m))^k`. Grandi calls it A2, and Burns calls it
-    /// E.
+    /// `(1 - e^(-nk/m))^k` for m bits, n items and k probes. Most calculators use this formula.
+    /// Grandi calls it A2, and Burns calls it E.
     Knuth,
-    /// Grandi's second-order expansion about the mean fill, for the standard filter. Grandi calls
-    /// it A3.
+    /// Grandi's formula for the standard filter. With k probes, it is the k-th power of the mean
+    /// fill, plus a term that is proportional to the variance of the fill. Grandi calls it A3.
     Grandi,
-    /// The formula that Bloom gave, `(1 - (1 - k/m)^n)^k`. Burns calls it U. It is exact for a
-    /// partitioned filter with equal slices, and a proven upper bound for the classic filter. For
-    /// the standard filter, the proof has a gap (see
+    /// `(1 - (1 - k/m)^n)^k` for m bits, n items and k probes. This is the formula that Bloom gave.
+    /// Burns calls it U. It is exact for a partitioned filter with equal slices, and a proven upper
+    /// bound for the classic filter. For the standard filter, the proof has a gap (see
     /// [`RateBounds::upper`](crate::bounds::RateBounds::upper)).
     Bloom,
-    /// `E[C(X, k)] / C(m, k)`, where X is the number of set bits after nk independent throws. Burns
-    /// calls it L (inequality 64). It is a lower bound on the rate of the standard filter, and on
-    /// that of the classic filter.
+    /// `E[C(X, k)] / C(m, k)` for m bits, n items and k probes. C is the binomial coefficient. X is
+    /// the number of set bits if nk positions are chosen independently, each of them uniformly.
+    /// Burns calls the formula L (inequality 64). It is a lower bound on the rate of the standard
+    /// filter, and on that of the classic filter.
     Lower,
 }
 
@@ -49,8 +50,8 @@ impl Approximation {
         }
     }
 
-    /// Returns the approximation's value. Rounding causes a relative error of about `1e-15 k`. If
-    /// the value underflows, it is 0.
+    /// Returns the approximation's value. Rounding causes a relative error of about 1e-15 times the
+    /// number of probes. If the value underflows, the result is 0.
     ///
     /// # Errors
     /// Fails if a parameter is out of range. For [`Bloom`](Self::Bloom) and [`Lower`](Self::Lower),

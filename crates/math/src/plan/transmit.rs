@@ -6,10 +6,11 @@ use crate::error::out_of_range;
 use crate::{Layout, Result, SchemeId, Target};
 use alloc::format;
 
-/// Returns the size in bits of a compressed filter with the given number of set bits:
-/// `m H(ones/m)`, where H is the binary entropy. The result exceeds `log2 C(m, ones)` by at most
-/// `log2(2 m) / 2`. The average length of any code for all such filters is at least
-/// `log2 C(m, ones)`.
+/// Returns the size of a compressed filter, in bits: `m H(ones/m)`. Here m is the number of bits of
+/// the filter, `ones` is the number of set bits, and H is the binary entropy. There are
+/// `C(m, ones)` different filters with these numbers, where C is the binomial coefficient. Any code
+/// for these filters has an average length of at least `log2 C(m, ones)` bits. The result exceeds
+/// this limit by at most `log2(2 m) / 2`.
 ///
 /// ```
 /// use truebloom_math::entropy_bits;

@@ -82,18 +82,18 @@ pub(crate) fn ln_complement_bound(variant: Variant, bits: u64, items: u64, probe
         }
 }
 
-/// Returns the number of probes with the smallest expected rate, with all ties. Numbers up to
-/// [`MAX_SEARCHED_PROBES`] are tried. Numbers above `bits` are not possible for classic filters,
-/// whose positions are distinct, and for partitioned filters, which have one slice per probe. For m
-/// bits and n items, rounding `(m/n) ln 2` does not always give the best number. For m = 26 and n =
-/// 12, the rounded value is 2. In this case, two probes are best for classic filters, but one probe
-/// is best for standard filters.
+/// Returns the number of probes with the smallest expected rate. If several numbers of probes have
+/// this rate, the field `ties` lists all of them. The search tries numbers up to
+/// [`MAX_SEARCHED_PROBES`]. Classic and partitioned filters cannot have more probes than bits,
+/// because all positions of an item are different. For m bits and n items, rounding `(m/n) ln 2`
+/// does not always give the best number. For m = 26 and n = 12, the rounded value is 2. In this
+/// case, two probes are best for classic filters, but one probe is best for standard filters.
 ///
-/// The result is proven, even if the rate has several local minima. A number of probes is excluded
-/// if a lower bound on its rate is above the best rate found so far. The other numbers of probes
-/// are compared exactly. The search usually computes only a few exact rates, which takes a few
-/// microseconds each. For a nearly empty filter with about a thousand probes, the search can take a
-/// few seconds.
+/// The result is proven to be the best, even if the rate has several local minima. A number of
+/// probes is excluded if a lower bound on its rate is above the best rate found so far. The other
+/// numbers of probes are compared exactly. The search usually computes only a few exact rates. Each
+/// exact rate takes a few microseconds. For a nearly empty filter with about a thousand probes, the
+/// search can take a few seconds.
 ///
 /// # Errors
 /// Fails if a parameter is out of range.
@@ -501,8 +501,8 @@ pub struct Best {
 
 /// Returns the smallest filter that holds `items` items at an expected rate of at most `rate`. It
 /// has the best number of probes. The result is `None` if the filter would need more than
-/// [`MAX_BITS`] bits. The rate does not include keys with equal hashes. To plan a filter, use
-/// [`Plan`](crate::Plan).
+/// [`MAX_BITS`] bits. The rate does not include false positives that are caused by equal hashes. To
+/// plan a filter, use [`Plan`](crate::Plan).
 ///
 /// # Errors
 /// Fails if `items` is 0.
@@ -515,9 +515,9 @@ pub fn min_bits(variant: Variant, items: u64, rate: &Rate) -> Result<Option<Best
     fit.map(|fit| best_at(variant, fit.size, items, rate)).transpose()
 }
 
-/// Returns the largest number of items for which `bits` bits give an expected rate of at most
-/// `rate`, with the best number of probes. The result is `None` if not even one item fits. The rate
-/// does not include keys with equal hashes.
+/// Returns the largest number of items that a filter of `bits` bits can hold at an expected rate of
+/// at most `rate`. The filter has the best number of probes. The result is `None` if not even one
+/// item fits. The rate does not include false positives that are caused by equal hashes.
 ///
 /// # Errors
 /// Fails if `bits` is out of range, or if more than 2^62 items fit.

@@ -37,17 +37,17 @@ pub const MOST_BITS_SEARCHED: u64 = 256;
 /// efficient (Burns' peak efficiency, over whole numbers of items).
 ///
 /// Let f(n) be the rate with n items. The search maximizes `n ln(1/f(n))`, which is proportional to
-/// the efficiency. It divides the range of n into intervals. For all n from a to b, the product is
-/// at most `b ln(1/f(a))`, because the rate increases with n. If this bound is below the best value
-/// found so far, the search discards the interval. Otherwise, it divides the interval again, until
-/// only single numbers remain. It compares two remaining numbers a and b exactly, by comparing
-/// `f(a)^a` with `f(b)^b`. The search computes about `sqrt(n)` rates. It does not assume that the
-/// efficiency has a single peak, and it does not use Burns' conjecture 28, which is false.
+/// the efficiency. It divides the range of n into intervals. For all n from a to b, `n ln(1/f(n))`
+/// is at most `b ln(1/f(a))`, because the rate increases with n. If this bound is below the best
+/// value found so far, the search discards the interval. Otherwise, it divides the interval again,
+/// until only single numbers remain. To compare two of these numbers, a and b, exactly, the search
+/// compares `f(a)^a` with `f(b)^b`. The search computes about `sqrt(n)` rates. It does not assume
+/// that the efficiency has a single peak, and it does not use Burns' conjecture 28, which is false.
 ///
-/// Above about 10^6 items (fewer with many probes), this search would take too long. Another search
-/// then looks for the number of items after which the efficiency no longer increases. It assumes
-/// that there is only one peak, so `proven` is false. With one probe, `proven` is still true,
-/// because there is provably only one peak.
+/// Above about 10^6 items (fewer with many probes), this search would take too long. A faster
+/// search then returns the first number of items at which one more item does not increase the
+/// efficiency. The faster search assumes that the efficiency has only one peak, so `proven` is
+/// false. With one probe, this assumption is proven, so `proven` is true.
 ///
 /// ```
 /// use truebloom_math::{Variant, peak_efficiency};
@@ -74,18 +74,19 @@ pub fn peak_efficiency(variant: Variant, bits: u64, probes: u32) -> Result<Peak>
 /// - For the standard filter, one probe is best (Burns, theorem 26 and corollary 27). Let f(n, k)
 ///   be the rate with n items and k probes. By Hölder's inequality, `f(n, k)^(1/k) >= f(nk, 1)`. So
 ///   nk items with one probe are at least as efficient as n items with k probes.
-/// - For the partitioned filter, one probe is best. With k probes, `n log2(1/fpr)` is at most
-///   `(m - k/2) ln 2`. With one probe and 8 or more bits, the best value exceeds `(m - 1) ln 2`.
-///   (The proof is in the source.) For fewer than 8 bits, all numbers of probes are compared.
+/// - For the partitioned filter, one probe is best. Let m be the number of bits, and n the number
+///   of items. With k probes, `n log2(1/fpr)` is at most `(m - k/2) ln 2`. With one probe and 8 or
+///   more bits, the highest value of `n log2(1/fpr)` exceeds `(m - 1) ln 2`. A comment in the
+///   source code contains the proof. For fewer than 8 bits, all numbers of probes are compared.
 /// - For the classic filter with up to [`MOST_BITS_SEARCHED`] bits, all numbers of items and probes
 ///   are compared. According to Burns' equation (75), the best classic filter has one item, which
-///   sets half of the bits. The only known exception has three bits: two items with one probe are
-///   better. For more than 256 bits, equation (75) is a conjecture. The result is then the filter
-///   with one item, and `proven` is false. No efficiency is above 1, so the highest efficiency
-///   exceeds the result by at most about `log2(pi m / 2) / (2m)`.
+///   sets half of the bits. The only known exception is the filter of three bits: two items with
+///   one probe are more efficient than one item. For more than 256 bits, equation (75) is a
+///   conjecture. The result is then the filter with one item, and `proven` is false. The efficiency
+///   of this filter is below 1 by about `log2(pi m / 2) / (2m)`, where m is the number of bits. No
+///   efficiency is above 1.
 ///
-/// The search takes milliseconds, or a few tenths of a second for the largest parameters in its
-/// range.
+/// The search usually takes milliseconds, and at most a few tenths of a second.
 ///
 /// # Errors
 /// Fails if `bits` is out of range.

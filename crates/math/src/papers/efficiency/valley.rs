@@ -6,10 +6,11 @@ use crate::error::check_probes;
 use crate::exact::work;
 use core::f64::consts::LN_2;
 
-/// Returns the number of items per bit at which a filter with k = `probes` and a filter with k + 1
-/// probes have the same rate, according to Knuth's approximation `(1 - e^(-nk/m))^k`. The result is
-/// `x = ln z`, where z is the root above 1 of `z^(k+1) = z + 1` (Burns, theorem 31). For k = 1, the
-/// root is the golden ratio. The relative error is below 1e-15. `probes` must be from 1 to 100,000.
+/// Returns the number x of items per bit at which k probes and k + 1 probes have the same rate.
+/// Here k is `probes`, and the rates are those of Knuth's approximation, `(1 - e^(-k x))^k` for k
+/// probes. The result is `x = ln z`, where z is the root above 1 of `z^(k+1) = z + 1` (Burns,
+/// theorem 31). For k = 1, the root is the golden ratio. The relative error is below 1e-15.
+/// `probes` must be from 1 to 100,000.
 ///
 /// ```
 /// let x = truebloom_math::crossover(1)?;
@@ -36,12 +37,13 @@ pub fn crossover(probes: u32) -> Result<f64> {
     Ok(x)
 }
 
-/// Returns the efficiency at the number of items per bit that [`crossover`] returns, by the same
-/// approximation. Let k be `probes`. The efficiency with k probes and the efficiency with k + 1
-/// probes have their peaks at different numbers of items per bit. Suppose that the better of the
-/// two numbers of probes is used at each point between these peaks. The lowest efficiency is then
-/// at the crossover. With x and z as in [`crossover`], this efficiency is `k (k+1) x^2 / ln 2`,
-/// because the rate is `z^(-k(k+1))`. As k grows, this efficiency increases towards ln 2.
+/// Returns the efficiency at the crossover: the number x of items per bit that [`crossover`]
+/// returns. At x, filters with k = `probes` and with k + 1 probes have the same rate according to
+/// Knuth's approximation. Their efficiencies have peaks at different numbers of items per bit.
+/// Suppose that between these peaks, the better of the two numbers of probes is always used. The
+/// lowest efficiency between the peaks is then at the crossover. This efficiency is
+/// `k (k+1) x^2 / ln 2`, because the rate is `e^(-k (k+1) x)`. As k grows, this efficiency
+/// increases towards ln 2.
 ///
 /// # Errors
 /// Fails if a parameter is out of range.
