@@ -1,8 +1,7 @@
 //! Filters that grow in layers, for an unknown number of items.
 //!
-//! [`Growth`] determines the size of each layer, and which share of the requested rate the layer
-//! may use. docs/design/growth.md explains the design. docs/GROWTH.md shows the resulting memory
-//! and rates.
+//! [`Growth`] determines the size of each layer, and the layer's share of the requested rate.
+//! docs/design/growth.md explains the design. docs/GROWTH.md shows the resulting memory and rates.
 
 use crate::error::out_of_range;
 use crate::exact::bisect::try_bisect;
@@ -21,9 +20,9 @@ use core::iter;
 /// closed before it can exceed the limit. So the rate of a layer never exceeds its share. However
 /// many layers the filter has, its rate never exceeds the requested rate.
 ///
-/// Once there are two layers, all layers together take at most about [`ratio`](Self::ratio) times
-/// the memory of a single filter for the same number of items. Each layer is made as large as this
-/// ratio allows.
+/// The [`ratio`](Self::ratio) of the plan limits the memory of all layers together. Once there are
+/// two layers, this memory is at most about `ratio` times the memory of a single filter for the
+/// same number of items. Each layer is as large as this limit allows.
 ///
 /// ```
 /// use truebloom_math::Growth;
@@ -44,7 +43,8 @@ pub struct Growth {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct PlannedLayer {
-    /// About how many items the layer holds when it is full. The exact number is random.
+    /// The approximate number of items that the layer holds when it is full. The exact number is
+    /// random.
     pub items: u64,
     /// The layer's number of bits, number of probes and largest number of set bits.
     pub layer: Layer,
@@ -56,7 +56,7 @@ pub struct PlannedLayer {
 /// memory within 1% of the smallest possible memory at rates from 10% to 1e-6.
 const SLOWNESS: f64 = 8.0;
 
-/// The part of the rate that is reserved for equal hashes and for rounding the shares. (With 2^64
+/// The part of each share that is reserved for equal hashes and for rounding the shares. (With 2^64
 /// keys, equal hashes add 2^-64 = 5.4e-20 to the rate.)
 const KEPT: f64 = 1.0 / (1 << 20) as f64;
 
@@ -87,9 +87,9 @@ impl Growth {
     pub const MOST_FIRST: u64 = 1_000_000_000_000;
 
     /// Creates the plan of a filter that grows, with about `first` items in the first layer.
-    /// `first` must be from 64 to 10^12. With the plan, 20 layers hold at least 10^6 times as many
-    /// items as the first layer alone. The memory [`ratio`](Self::ratio) is about the smallest
-    /// ratio that makes this possible. It is rounded up to three decimals.
+    /// `first` must be from 64 to 10^12. With this plan, 20 layers hold at least 10^6 times the
+    /// items of the first layer. The plan has about the smallest memory [`ratio`](Self::ratio) with
+    /// which 20 layers hold this number of items. This ratio is rounded up to three decimals.
     ///
     /// # Errors
     /// Fails if the rate is below 1e-13, or if `first` is out of range.
@@ -114,10 +114,10 @@ impl Growth {
     /// Fails if the rate is below 1e-13, if `first` is out of range, or if the ratio is above 10^9.
     /// Also fails if the ratio is too low, in either of two cases:
     ///
-    /// - More than 100 layers would be needed for 10^6 times the items of the first layer.
-    /// - From the third layer on, a layer would hold fewer items than the previous one, although
-    ///   all layers together have fewer than 2^62 bits. This can happen because each layer needs
-    ///   more bits per item than the previous one.
+    /// - More than 100 layers would be needed to hold 10^6 times the items of the first layer.
+    /// - The third or a later layer would hold fewer items than the previous layer, while all
+    ///   layers together have fewer than 2^62 bits. The reason is that each layer needs more bits
+    ///   per item than the previous layer.
     pub fn with_ratio(rate: Rate, first: u64, ratio: f64) -> Result<Growth> {
         if rate.to_f64() < LEAST_RATE {
             return out_of_range(
@@ -156,8 +156,8 @@ impl Growth {
 
     /// Returns the memory ratio of this plan: the memory of all layers together, divided by the
     /// memory of a single filter for the same number of items. The actual ratio is highest just
-    /// after a new layer is opened. From the second layer on, this highest ratio is about the
-    /// number that this function returns.
+    /// after a new layer is opened. For the second layer and all later layers, the ratio at this
+    /// moment is about the number that this function returns.
     ///
     /// The plan assumes that memory is proportional to `items log2(1/rate)`. Small layers need more
     /// memory than this, because their sizes are rounded up to whole 64-bit words. So the actual
@@ -168,8 +168,8 @@ impl Growth {
         self.ratio
     }
 
-    /// Returns the share of the requested rate that a layer may use. The shares of the first n
-    /// layers add up to n/(8 + n).
+    /// Returns the share of the requested rate that is assigned to a layer. The shares of the first
+    /// n layers add up to n/(8 + n).
     #[must_use]
     pub fn share(layer: u32) -> f64 {
         let above = SLOWNESS + f64::from(layer);
@@ -237,8 +237,9 @@ impl Growth {
 
     /// Returns the plan of the layer with this number, counted from 0. The layer consists of whole
     /// 64-bit words. It is the smallest layer whose expected rate, with all its planned items, is
-    /// at most its share of the requested rate. About a millionth of each share is kept in reserve
-    /// for equal hashes and rounding. This takes about 100 microseconds.
+    /// at most its share of the requested rate. About a millionth of the share is reserved for
+    /// false positives that are caused by equal hashes, and for rounding errors. This takes about
+    /// 100 microseconds.
     ///
     /// # Errors
     /// Fails if the layer would have more than [`MAX_BITS`] bits.

@@ -4,8 +4,8 @@ use core::convert::Infallible;
 use core::ops::RangeInclusive;
 
 /// Returns the smallest number in a range for which `reached` returns true. If `reached` is true
-/// for a number, it must be true for all larger numbers. `reached` must be true for the last number
-/// of the range, but is not called for that number. A range of length n takes about `log2(n)`
+/// for a number, it must be true for all larger numbers. For the last number of the range,
+/// `reached` is assumed to be true and is not called. A range of length n takes about `log2(n)`
 /// calls. If the range is empty, the result is `*range.end()`.
 ///
 /// ```

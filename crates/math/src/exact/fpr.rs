@@ -4,20 +4,21 @@ use crate::Rate;
 use crate::exact::enclosure::Enclosure;
 use core::fmt;
 
-/// How a value and its bracket were computed. The method says whether the bracket is proven.
+/// How a value and its bracket were computed. A bracket is a lower and an upper bound on the true
+/// value. The method says whether the bracket is proven.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Method {
     /// The bracket is proven and narrow. It includes all rounding errors.
     Exact,
-    /// The bracket comes from an error estimate that tests confirm but no proof covers.
+    /// The bracket comes from an error estimate. Tests confirm this estimate, but it is not proven.
     Validated,
     /// The bracket is proven, but can be wide.
     Bound,
     /// The bracket is a 99% confidence interval from a simulation.
     Simulation,
-    /// The value is only an approximation, with the given name. If there is a bracket, its ends are
-    /// proven but far apart. They can even be 0 and 1.
+    /// The value is only an approximation, with the given name. If there is a bracket, the bracket
+    /// is proven, but wide. Its ends can even be 0 and 1.
     Approximation(&'static str),
 }
 

@@ -89,10 +89,11 @@ pub(crate) fn begin() -> Work {
     Work(())
 }
 
-/// Runs `calls` with one shared limit on the work of all calls to this crate. The limit corresponds
-/// to about a second. Without this function, every call has a separate limit. If a computation
-/// would exceed the limit, a cheaper method replaces it. If there is no cheaper method, the
-/// computation returns [`Error::TooLong`].
+/// Runs the function `calls`, with one limit on the total work of the calls that it makes to this
+/// crate. The limit is a number of steps. These steps take about a second. Without `as_one_call`,
+/// every call to this crate has a separate limit. If a computation would exceed the limit, a
+/// cheaper method replaces it. If there is no cheaper method, the computation returns
+/// [`Error::TooLong`].
 ///
 /// ```
 /// use truebloom_math::{Variant, as_one_call};

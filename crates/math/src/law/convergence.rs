@@ -1,7 +1,7 @@
-//! Bounds and asymptotics for schemes that derive all positions of a key from two hashes. As a
-//! filter with such a scheme grows, its rate approaches the rate of a filter with independent
-//! positions. The functions of this module say how fast. They also bound the difference between the
-//! rate of one filter and the mean rate.
+//! Bounds and limits for the rates of schemes that derive all positions of a key from two hashes.
+//! As a filter with such a scheme grows, its rate approaches the rate of a filter with independent
+//! positions. The functions of this module say how fast the rate approaches this limit. Other
+//! functions bound the difference between the rate of one filter and the mean rate.
 //!
 //! The theorems, lemmas, sections and figures are those of Kirsch and Mitzenmacher, *Building a
 //! Better Bloom Filter*, sections 4 to 7. Errata K1 to K18 in `docs/ERRATA.md` correct the theorems
@@ -12,28 +12,28 @@
 //! bits, and `q = 1 - y` is the share of set bits.
 //!
 //! For every scheme of this module, the rate converges to `q^k`. For large n, the rate is
-//! `q^k + a/n` plus smaller terms. Some functions return the number a, the coefficient of 1/n. This
-//! coefficient does not bound the rate of a given filter. For the rate of a given filter, use a
-//! [`Law`].
+//! `q^k + a/n`, plus terms that tend to 0 faster than 1/n. Some functions return the number a, the
+//! coefficient of 1/n. This coefficient does not bound the rate of a given filter. For the rate of
+//! a given filter, use a [`Law`].
 
 use crate::exact::modular::gcd;
 use crate::law::Double;
 pub use crate::law::double::odd_step_constant;
 use crate::{Law, binomial};
 
-/// The prime `2^61 - 1`. A filter with this number of bits stands for the limit of large primes
-/// (see [`Double::constant`]).
+/// The prime `2^61 - 1`. For [`Double::constant`], this number of bits represents all large primes.
 pub const LARGE_PRIME: u64 = (1 << 61) - 1;
 
-/// The number `2^61`. A filter with this number of bits stands for the limit of large powers of two
-/// (see [`Double::constant`]).
+/// The number `2^61`. For [`Double::constant`], this number of bits represents all large powers of
+/// two.
 pub const LARGE_POWER_OF_TWO: u64 = 1 << 61;
 
 /// A number of query positions, and the number of hash pairs that hit exactly this many of them.
 pub(crate) type Hit = (u32, f64);
 
-/// Returns the limit of the rate for large filters, `(1 - e^(-k/c))^k` (Theorems 5.1 and 5.2). The
-/// limit is the same for all schemes of this module.
+/// Returns the limit that the rate approaches as filters grow: `(1 - e^(-k/c))^k`, where k is the
+/// number of probes, and c the number of bits per item. The limit is the same for all schemes of
+/// this module (Theorems 5.1 and 5.2 of Kirsch and Mitzenmacher).
 #[must_use]
 pub fn limit_rate(bits_per_item: f64, probes: u32) -> f64 {
     libm::pow(Load::new(bits_per_item, probes).full, f64::from(probes))
@@ -88,7 +88,8 @@ pub(crate) fn constant(bits_per_item: f64, probes: u32, fewer: &[(u32, f64)], lo
     queries / load.c + items / (load.c * load.c)
 }
 
-/// Returns the coefficient of 1/n in the rate of k independent positions.
+/// Returns the coefficient a of 1/n in the rate of a filter with independent positions. With n
+/// items, the rate of such a filter is about [`limit_rate`] plus a/n.
 #[must_use]
 pub fn standard_constant(bits_per_item: f64, probes: u32) -> f64 {
     let load = Load::new(bits_per_item, probes);
@@ -96,12 +97,14 @@ pub fn standard_constant(bits_per_item: f64, probes: u32) -> f64 {
     repeats - load.k / (2.0 * load.c * load.c) * load.curvature()
 }
 
-/// Returns the coefficient of 1/n in the rate of the partition scheme, which has one slice of the
-/// array for each probe. The number of bits per slice must be a large prime. For other slices, see
-/// [`slices_constant`].
+/// Returns the coefficient a of 1/n in the rate of the partition scheme. With n items, the rate is
+/// about [`limit_rate`] plus a/n. The partition scheme divides the array into one slice for each
+/// probe. The result is correct only if the number of bits per slice is a large prime. For other
+/// slices, use [`slices_constant`].
 ///
-/// Suppose that each of k independent bits is empty with probability y. Let B be the number of
-/// empty bits. The coefficient is `(k^2/c^2) (1 - P(B=0) - P(B=1)/2 - P(B=2))`.
+/// Let k be the number of probes, and c the number of bits per item. Suppose that each of k
+/// independent bits is empty with probability `e^(-k/c)`. Let B be the number of empty bits among
+/// these k bits. The coefficient is `(k^2/c^2) (1 - P(B=0) - P(B=1)/2 - P(B=2))`.
 #[must_use]
 pub fn partition_constant(bits_per_item: f64, probes: u32) -> f64 {
     let load = Load::new(bits_per_item, probes);
@@ -111,24 +114,29 @@ pub fn partition_constant(bits_per_item: f64, probes: u32) -> f64 {
     load.k * load.k / (load.c * load.c) * (1.0 - none - one / 2.0 - two)
 }
 
-/// Returns the coefficient of 1/n in the rate of the partition scheme, for any number of bits per
-/// slice. The number of bits per slice matters only through its divisors r that are smaller than k.
-/// For k = 1, only r = 1 matters.
+/// Returns the coefficient a of 1/n in the rate of the partition scheme, for any number of bits per
+/// slice. With n items, the rate is about [`limit_rate`] plus a/n. The partition scheme divides the
+/// array into k slices, one for each probe.
 ///
-/// Let b be the second hash of an item minus the second hash of the query, modulo `slice_bits`. Let
-/// r be the order of b: the smallest positive number for which `slice_bits` divides `r b`. The k
-/// slices, numbered from 0, fall into r residue classes modulo r. The item hits either no position
-/// of the query, or the query's positions in exactly the slices of one residue class. For a residue
-/// class A, let `|A|` be its number of slices. Let `s(r)` be the sum of `q^(k-|A|) - q^k` over all
-/// r classes. Euler's function `phi(r)` is the number of values b of order r. The coefficient is
+/// Let c be the number of bits per item, `y = e^(-k/c)`, and `q = 1 - y`. Let b be the second hash
+/// of an item minus the second hash of the query, modulo `slice_bits`. The order of b is the
+/// smallest positive number r for which `slice_bits` divides `r b`. There are `phi(r)` values b of
+/// order r, where phi is Euler's function.
+///
+/// Number the slices from 0. For a given r, two slices belong to the same class if their numbers
+/// are equal modulo r. So there are r classes. If b has order r, the slices in which the item hits
+/// the query's position are either exactly one class, or no slices at all. Let `|A|` be the number
+/// of slices in a class A. Let `s(r)` be the sum of `q^(k-|A|) - q^k` over all r classes. The
+/// coefficient is
 ///
 /// ```text
 /// (k^2/c^2) [ sum over r of phi(r) (s(r) - k y q^(k-1)) - curvature / 2 ]
 /// where curvature = k (k-1) y^2 q^(k-2) - k y q^(k-1)
 /// ```
 ///
-/// If the number of bits per slice is a large prime, only the divisor 1 matters. Then
-/// [`partition_constant`] gives the same result. The computation takes `k^2` steps.
+/// The sum is over the divisors r of `slice_bits` that are smaller than k. For k = 1, only r = 1
+/// counts. If the number of bits per slice is a large prime, the sum has only the term for r = 1.
+/// Then [`partition_constant`] gives the same result. The computation takes `k^2` steps.
 ///
 /// ```
 /// use truebloom_math::convergence::{partition_constant, slices_constant};
@@ -154,35 +162,38 @@ fn totient(n: u32) -> u32 {
     (1..=n).filter(|&i| gcd(i.into(), n.into()) == 1).count() as u32
 }
 
-/// Returns the limit of the rate for the best number of probes: `2^(-c ln 2)`, about `0.6185^c`
-/// (Kirsch and Mitzenmacher, section 2). The best number of probes is `c ln 2`, which need not be a
-/// whole number. For every whole number of probes, [`limit_rate`] is at least as high as this
-/// result.
+/// Returns the limit of the rate for large filters with the best number of probes. With c bits per
+/// item, the limit is `2^(-c ln 2)`, about `0.6185^c` (Kirsch and Mitzenmacher, section 2). The
+/// best number of probes is `c ln 2`, which need not be a whole number. For every whole number of
+/// probes, the result of [`limit_rate`] is at least as high as this limit.
 #[must_use]
 pub fn best_limit_rate(bits_per_item: f64) -> f64 {
     libm::exp2(-bits_per_item * core::f64::consts::LN_2)
 }
 
-/// Returns the coefficient of 1/n that Theorem 6.1 states. The printed theorem is wrong, because it
-/// omits the curvature term of [`slices_constant`] (erratum K1). This function is only for
-/// comparison.
+/// Returns the coefficient of 1/n in the rate, as printed in Theorem 6.1 of Kirsch and
+/// Mitzenmacher. The printed theorem is wrong, because the proof drops a term. The formula of
+/// [`slices_constant`] contains this term under the name `curvature` (erratum K1). This function is
+/// only for comparison.
 #[must_use]
 pub fn theorem_6_1_printed(bits_per_item: f64, probes: u32) -> f64 {
     let load = Load::new(bits_per_item, probes);
     load.k * load.k / (load.c * load.c) * ((load.k - 1.0) * load.power(0.0) - load.k * load.power(1.0) + 1.0)
 }
 
-/// Returns `k^5 / (2 c^2)`, an upper bound on `n (rate - limit)`, where the limit is
-/// [`limit_rate`]. Theorem 6.2 states it for the partition scheme, and Theorem 6.3 for double
-/// hashing. The bound held in every case that was tried. For usual filters, it is far above the
-/// actual difference.
+/// Returns `k^5 / (2 c^2)`, an upper bound on `n (rate - limit)`. Here n is the number of items, k
+/// the number of probes, c the number of bits per item, and the limit is [`limit_rate`]. Theorem
+/// 6.2 of Kirsch and Mitzenmacher states this bound for the partition scheme, and Theorem 6.3
+/// states it for double hashing. The bound held in every case that was tried. For usual filters,
+/// the bound is far above the actual value of `n (rate - limit)`.
 #[must_use]
 pub fn theorem_6_2_upper(bits_per_item: f64, probes: u32) -> f64 {
     libm::pow(f64::from(probes), 5.0) / (2.0 * bits_per_item * bits_per_item)
 }
 
-/// Returns the lower bound that Theorem 6.2 states for `n (rate - limit)` (see
-/// [`theorem_6_2_upper`]). The bound is false (erratum K3). This function is only for comparison.
+/// Returns the lower bound on `n (rate - limit)` that is printed in Theorem 6.2 of Kirsch and
+/// Mitzenmacher. Here n is the number of items, and the limit is [`limit_rate`]. The printed bound
+/// is false (erratum K3). This function is only for comparison.
 #[must_use]
 pub fn theorem_6_2_lower_printed(bits_per_item: f64, probes: u32) -> f64 {
     let load = Load::new(bits_per_item, probes);
@@ -190,48 +201,50 @@ pub fn theorem_6_2_lower_printed(bits_per_item: f64, probes: u32) -> f64 {
     load.k * load.k / (load.c * load.c) * (1.0 - pairs)
 }
 
-/// Returns the lower bound that Theorem 6.3 states for `n (rate - limit)` (see
-/// [`theorem_6_2_upper`]). The bound is false (erratum K4). This function is only for comparison.
+/// Returns the lower bound on `n (rate - limit)` that is printed in Theorem 6.3 of Kirsch and
+/// Mitzenmacher. Here n is the number of items, and the limit is [`limit_rate`]. The printed bound
+/// is false (erratum K4). This function is only for comparison.
 #[must_use]
 pub fn theorem_6_3_lower_printed(bits_per_item: f64, probes: u32) -> f64 {
     let load = Load::new(bits_per_item, probes);
     (1.0 - load.power(1.0) * (1.0 + load.empty) * libm::pow(load.k, 5.0) / 2.0) / (load.c * load.c)
 }
 
-/// Returns `items * pairs_of_events`, the upper bound of Lemma 6.1 on the rate minus its limit. In
-/// the lemma, each event is one way in which an item can hit the query. `pairs_of_events` is the
-/// sum, over all pairs of events, of the probability that both happen for the same item.
+/// Returns `items * pairs_of_events`. According to Lemma 6.1 of Kirsch and Mitzenmacher, the rate
+/// exceeds its limit for large filters by at most this number. In the lemma, each event is one way
+/// in which an item can hit positions of the query. For each pair of events, there is a probability
+/// that both events happen for the same item. `pairs_of_events` is the sum of these probabilities
+/// over all pairs.
 #[must_use]
 pub fn lemma_6_1_upper(items: u64, pairs_of_events: f64) -> f64 {
     items as f64 * pairs_of_events
 }
 
-/// Three numbers that show how close a filter is to meeting conditions 3 and 4 of Lemma 4.1. The
-/// conditions require that these numbers tend to 0 as filters grow.
+/// Three numbers that show how close a filter is to meeting conditions 3 and 4 of Lemma 4.1 of
+/// Kirsch and Mitzenmacher. The conditions require that these numbers tend to 0 as filters grow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Conditions {
-    /// Condition 3: `n (p - k/m)`, where p is the probability that an item hits a given position.
-    /// The value is at most 0, because some positions of an item can coincide. Such an item has
-    /// fewer than k different positions (erratum K7).
+    /// The number for condition 3 is `n (p - k/m)`. Here n is the number of items, k the number of
+    /// probes, m the number of bits, and p the probability that an item hits a given position. The
+    /// number is at most 0, because an item can have fewer than k different positions (erratum K7).
     pub single: f64,
-    /// Condition 4 for two different positions: `n p`, where p is an upper bound on the probability
-    /// that an item hits both positions.
+    /// The first number for condition 4 is `n p`. Here n is the number of items, and p is an upper
+    /// bound on the probability that an item hits two given positions.
     pub pair: f64,
-    /// Condition 4 for a single position: `n p`, where p is an upper bound on the probability that
-    /// two probes of an item coincide at this position.
+    /// The second number for condition 4 is `n p`. Here n is the number of items, and p is an upper
+    /// bound on the probability that two probes of an item hit the same given position.
     pub repeat: f64,
 }
 
 /// Returns three numbers that show how close a filter with double hashing is to meeting the
-/// conditions of Lemma 4.1. In the limit of large filters, all offsets meet the conditions, even
-/// random offsets.
+/// conditions of Lemma 4.1 of Kirsch and Mitzenmacher. The conditions are about the limit of large
+/// filters. In this limit, filters with any offsets meet the conditions, even with random offsets.
 ///
-/// The numbers cannot be used to compare schemes. For example, the offsets `i^2` and `i^3` have the
-/// same numbers, but items and queries share positions in different ways. With squares, the
-/// positions of an item can be those of the query shifted by one probe, so nearly all are shared.
-/// With cubes, an item whose hashes differ from those of the query shares only a few positions
-/// (erratum K16).
+/// The numbers do not show which offsets are better. For example, the numbers are the same for the
+/// offsets `i^2` and `i^3`. But with the offsets `i^2`, an item can share nearly all positions of
+/// the query, even if its hashes differ from those of the query. With the offsets `i^3`, such an
+/// item shared only a few positions in the cases that were tried (erratum K16).
 #[must_use]
 pub fn conditions(law: &Double, items: u64) -> Conditions {
     let (hits, shared, lost, pairs) = law.collision_counts();
@@ -242,25 +255,30 @@ pub fn conditions(law: &Double, items: u64) -> Conditions {
 
 /// Returns an upper bound on the probability that the rate R of one filter differs from the mean
 /// rate by more than `distance`. The mean is over all seeds. The bound is
-/// `2 exp(-2 d^2 m^2 / (n k^4))`, where d is `distance`.
+/// `2 exp(-2 d^2 m^2 / (n k^4))`, where d is `distance`, m the number of bits, n the number of
+/// items, and k the number of probes.
 ///
-/// The proof is McDiarmid's inequality. One item sets at most k bits. A random query checks any
-/// given bit with probability at most `k/m`. So one item changes R by at most `k^2/m`. The bound
-/// holds for double hashing with any offsets, and for the partition scheme. [`theorem_7_1`] is
-/// similar, but measures the distance from the limit of the rate.
+/// The bound follows from McDiarmid's inequality. One item sets at most k bits. A random query
+/// checks any given bit with probability at most `k/m`. So one item changes R by at most `k^2/m`.
+/// The bound holds for double hashing with any offsets, and for the partition scheme.
+/// [`theorem_7_1`] is similar, but bounds the difference between R and [`limit_rate`].
 #[must_use]
 pub fn rate_deviation(bits: u64, items: u64, probes: u32, distance: f64) -> f64 {
     let step = f64::from(probes) * f64::from(probes) / bits as f64;
     (2.0 * libm::exp(-2.0 * distance * distance / (items as f64 * step * step))).min(1.0)
 }
 
-/// Returns an upper bound on the probability that the rate R of one filter differs from p by more
-/// than `distance`. Here p is the limit of the rate for large filters ([`limit_rate`]). This is
-/// Theorem 7.1 with a corrected `xi = n k delta (2 lambda + n k delta)` (erratum K6).
+/// Returns an upper bound on the probability that the rate of one filter differs from p by more
+/// than `distance`. Here p is the limit of the rate for large filters ([`limit_rate`]). The bound
+/// is `2 exp(-2 n (distance - bias)^2 / (lambda^2 + xi))`, where
+/// `xi = n k delta (2 lambda + n k delta)`. This is Theorem 7.1 of Kirsch and Mitzenmacher, with
+/// the value of xi corrected by erratum K6.
 ///
-/// `lambda` is `k^2 / c`. `delta` is the probability that an item hits a given position, minus
-/// `lambda / (n k)`. A negative `delta` counts as 0. `bias` is the absolute difference between p
-/// and the mean rate over all seeds. The result is 1 if `distance` is at most `bias`.
+/// Here n is the number of items, and k the number of probes. The parameter `lambda` is `k^2 / c`,
+/// where c is the number of bits per item. The parameter `delta` is the probability that an item
+/// hits a given position, minus `lambda / (n k)`. A negative `delta` counts as 0. The parameter
+/// `bias` is the absolute difference between p and the mean rate over all seeds. The result is 1 if
+/// `distance` is at most `bias`.
 #[must_use]
 pub fn theorem_7_1(items: u64, probes: u32, lambda: f64, delta: f64, bias: f64, distance: f64) -> f64 {
     let (n, excess) = (items as f64, items as f64 * f64::from(probes) * delta.max(0.0));
@@ -271,10 +289,10 @@ pub fn theorem_7_1(items: u64, probes: u32, lambda: f64, delta: f64, bias: f64, 
     (2.0 * libm::exp(-2.0 * n * left * left / (lambda * lambda + excess * (2.0 * lambda + excess)))).min(1.0)
 }
 
-/// Returns an upper bound on the probability that S differs from p by more than `distance` (Theorem
-/// 7.2, third part). S is the share of false positives among `queries` new keys. The number p is
-/// the limit of the rate for large filters ([`limit_rate`]). Both the filter and the queries are
-/// random.
+/// Returns an upper bound on the probability that S differs from p by more than `distance`. Here S
+/// is the share of false positives among `queries` new keys, and p is the limit of the rate for
+/// large filters ([`limit_rate`]). Both the filter and the queries are random. The bound is the
+/// third part of Theorem 7.2 of Kirsch and Mitzenmacher.
 ///
 /// The bound is a sum of two bounds. Hoeffding's inequality bounds the probability that S differs
 /// from the rate of the filter by more than half of `distance`. [`theorem_7_1`] bounds the
@@ -286,13 +304,15 @@ pub fn theorem_7_2(queries: u64, items: u64, probes: u32, lambda: f64, delta: f6
     (of_queries + theorem_7_1(items, probes, lambda, delta, bias, distance / 2.0)).min(1.0)
 }
 
-/// Returns a normal approximation of the probability of `hits` false positives (Theorem 7.2, fourth
-/// part). It is the normal density with mean `Q p` and variance `Q p (1-p)`, where Q is `queries`
-/// and p is `rate`. Figure 2 of the paper shows this curve.
+/// Returns a normal approximation of the probability of `hits` false positives among `queries` new
+/// keys. It is the normal density with mean `Q p` and variance `Q p (1-p)`, where Q is `queries`
+/// and p is `rate`. The approximation is the fourth part of Theorem 7.2 of Kirsch and Mitzenmacher.
+/// Figure 2 of their paper shows this curve.
 ///
-/// A random filter has a random rate R. Over random filters, the variance of the number of false
-/// positives exceeds `Q p (1-p)` by `Q (Q-1) Var R`. So the approximation is good only if Q is much
-/// smaller than n.
+/// The rate R of a random filter is random. Let p be its mean, and `Var R` its variance. Over
+/// random filters, the variance of the number of false positives exceeds `Q p (1-p)` by
+/// `Q (Q-1) Var R`. So the approximation is good only if Q is much smaller than the number of
+/// items.
 #[must_use]
 pub fn hits_normal(queries: u64, rate: f64, hits: f64) -> f64 {
     let (mean, variance) = (queries as f64 * rate, queries as f64 * rate * (1.0 - rate));
@@ -301,17 +321,19 @@ pub fn hits_normal(queries: u64, rate: f64, hits: f64) -> f64 {
 
 /// Returns the probability of exactly `hits` false positives among `queries` new keys, for one
 /// filter with this `rate`. In one filter, the outcomes of the queries are independent. So the
-/// number of false positives has a binomial distribution. Over random filters, its distribution is
-/// a mixture of such distributions.
+/// number of false positives has a binomial distribution. Over random filters, the distribution of
+/// the number of false positives is a mixture of binomial distributions.
 #[must_use]
 pub fn hits_of_one_filter(queries: u64, rate: f64, hits: u64) -> f64 {
     binomial::probability(hits, queries, rate)
 }
 
-/// Returns the number of bits per item up to which the 1/n term is negligible, by the rule of thumb
-/// at the end of section 6. "Negligible" means less than `share` times the rate. The rule,
-/// corrected by erratum K8, is `c < (log2(n epsilon / (ln 2)^5) - 1.0131) / 2`, where epsilon is
-/// `share`. This function returns the right side.
+/// Returns the number of bits per item up to which the rate is close to [`limit_rate`], by the rule
+/// of thumb at the end of section 6 of Kirsch and Mitzenmacher. For a filter with n items, the rate
+/// is about [`limit_rate`] plus a/n, where a does not depend on n. "Close" means that a/n is less
+/// than `share` times the rate. The rule, corrected by erratum K8, is
+/// `c < (log2(n epsilon / (ln 2)^5) - 1.0131) / 2`. Here c is the number of bits per item, and
+/// epsilon is `share`. This function returns the right side.
 #[must_use]
 pub fn negligible_up_to(items: u64, share: f64) -> f64 {
     (libm::log2(items as f64 * share / libm::pow(core::f64::consts::LN_2, 5.0)) - 1.0131) / 2.0

@@ -1,5 +1,6 @@
-//! An upper bound on the number of items that a filter has wrongly dropped. It is computed from
-//! what the filter observed. The method is a martingale bound, similar to that of Freedman (1975).
+//! An upper bound on the number of items that a filter has wrongly dropped. The bound is computed
+//! from data that the filter can observe. The method is a martingale bound, similar to that of
+//! Freedman (1975).
 //!
 //! Items are offered one after another to a filter that answers "new" or "known". Items with the
 //! answer "new" are *kept*. A *wrong drop* is a new item with the answer "known". The probability
@@ -8,20 +9,23 @@
 //! `g = rho / (1 - rho)` be the odds of a wrong drop just before an item.
 //!
 //! * Let W be the number of wrong drops. Let the *compensator* `S` be the sum of g over the kept
-//!   items. S and W have the same mean: a new item adds rho to the mean of W, and
-//!   `(1 - rho) g = rho` to the mean of S.
+//!   items. S and W have the same mean, for the following reason. A new item adds rho to the mean
+//!   of W. The item is kept with probability `1 - rho`, so it adds `(1 - rho) g = rho` to the mean
+//!   of S.
 //! * Choose a number `u > 0` with `g u < 1`. Multiply `(1 + u)^W` by the factors `1 - g u` of all
 //!   kept items. This product is a martingale, because `rho (1 + u) + (1 - rho)(1 - g u) = 1`.
 //! * Freedman's own inequality needs the variance of W. This variance cannot be observed, because
 //!   it is a sum over *all* new items. The martingale does not need it.
-//! * Let G be an upper bound on all odds g. `-ln(1 - g u)` is convex in g, so the product of the
-//!   factors `1 - g u` is at least `(1 - G u)^(S / G)`. So it is enough to store S.
+//! * Let G be an upper bound on all odds g. `-ln(1 - g u)` is convex in g, and it is 0 for g = 0.
+//!   Therefore the product of the factors `1 - g u` is at least `(1 - G u)^(S / G)`. So it is
+//!   enough to store S.
 //!
-//! The parameter u must be chosen before the stream is observed. The best u depends on S, so the
-//! bound uses the average of the martingales over a fixed grid of u. This average is a martingale,
-//! too. By Ville's inequality, the probability that it ever reaches `1 / alpha` is at most alpha.
-//! So the bound is valid even if it is computed after every item. For any value of S, the bound is
-//! close to the bound with the best u of the grid.
+//! The parameter u must be chosen before the stream is observed. The best u depends on S, which is
+//! not known at that time. So the bound uses a fixed list of values of u, and the average of the
+//! martingales for these values. This average is a martingale, too. By Ville's inequality, the
+//! probability that it ever reaches `1 / alpha` is at most alpha. So the bound is valid even if it
+//! is computed after every item. For any value of S, the bound is close to the bound that uses only
+//! the best u of the list.
 
 use crate::error::{check_confidence, out_of_range};
 use crate::{Result, bisect};
@@ -40,7 +44,8 @@ const MOST: f64 = 1_048_576.0;
 const MOST_DROPS: f64 = 9_007_199_254_740_992.0;
 
 /// Returns an upper bound on the number of wrong drops: new items that the filter reported as
-/// known. With probability at least `confidence`, the bound holds at all times of the stream.
+/// known. With probability at least `confidence`, the bound is right after every item of the stream
+/// of offered items.
 ///
 /// For each kept item, let rho be the probability, just before its insertion, that a new item is
 /// wrongly reported as known. `compensator` is the sum of the odds `rho / (1 - rho)` over the kept
