@@ -14,9 +14,10 @@ impl Blocked {
     /// for x from 0 to [`block_bits`](Self::block_bits). The result is `None` for split blocks,
     /// because the number of set bits of a split block does not determine its rate.
     ///
-    /// The result is exact, because a query chooses each block with the same probability. All
-    /// rounding is outward, so the bracket is proven. Its relative width is below 1e-12. The
-    /// computation takes a few hundred microseconds.
+    /// The result is exact, because a query chooses each block with the same probability. The
+    /// result has a bracket (a lower and an upper bound). The lower bound is always rounded down,
+    /// and the upper bound up, so the bracket is proven. The relative width of the bracket is below
+    /// 1e-12. The computation takes a few hundred microseconds.
     ///
     /// # Errors
     /// Fails if the length of `blocks_with` is not `block_bits + 1`, or if the counts do not add up

@@ -19,9 +19,11 @@ pub enum InBlock {
     /// The probes are k distinct positions. In a block of usual size and fill, distinct probes give
     /// a clearly lower rate than independent ones.
     Distinct,
-    /// Each word of the block has one position; k is the number of words in the block.
+    /// Each item has one position in each word of its block. So the number of probes is the number
+    /// of words in a block.
     Split {
-        /// The number of bits in a word: 32 in the split blocks of Parquet and Impala.
+        /// The number of bits in a word. In the split blocks of Parquet and Impala, a word has 32
+        /// bits.
         word_bits: u64,
     },
 }
@@ -29,20 +31,20 @@ pub enum InBlock {
 /// The law of blocked filters with `bits / block_bits` blocks. Each item chooses a block uniformly,
 /// and all its k positions are in that block.
 ///
-/// Let `L` be the number of items in the block of a query, and `f(L)` the rate of a block with `L`
-/// items. `L` has a binomial distribution, and the rate of the filter is `E[f(L)]`. The usual
-/// formula (Putze, Sanders and Singler) replaces the number of set bits in a block with `L` items
-/// by its mean. The resulting rate is too low.
+/// Let `L` be the number of items in the block of a query, and `f(L)` the expected rate of a block
+/// with `L` items. `L` has a binomial distribution, and the rate of the filter is `E[f(L)]`. The
+/// usual formula (Putze, Sanders and Singler) assumes that a block with `L` items always has the
+/// mean number of set bits. The rate that this formula gives is too low.
 ///
-/// The rate `f(L)` is an alternating sum of multiples of powers `a_j^L`, for `j = 0..k`. Here `a_j`
-/// is the probability that an item of the block leaves `j` given bits of the block empty. With B
-/// blocks and n items, `E[a^L] = (1 - (1 - a)/B)^n`. So `E[f(L)]` is a sum of k + 1 terms, without
-/// a sum over `L`. It is computed in integer arithmetic, and the bracket includes all rounding
-/// errors.
+/// The rate `f(L)` is a sum of k + 1 terms with alternating signs. Term j, for `j = 0..k`, is a
+/// multiple of `a_j^L`. Here `a_j` is the probability that an item of the block leaves `j` given
+/// bits of the block empty. With B blocks and n items, `E[a_j^L] = (1 - (1 - a_j)/B)^n`. So
+/// `E[f(L)]` is also a sum of k + 1 terms, without a sum over `L`. This sum is computed in integer
+/// arithmetic. The bracket of the result (a lower and an upper bound) includes all rounding errors.
 ///
 /// The total number of set bits does not determine the rate, so [`fpr_at_fill`](Law::fpr_at_fill)
-/// returns `None`. In general, the total is also not distributed as a sum of independent Bernoulli
-/// variables, so [`fill`](Law::fill) returns `None`.
+/// returns `None`. In general, the total number of set bits does not have the distribution of a sum
+/// of independent Bernoulli variables. So [`fill`](Law::fill) returns `None`, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Blocked {
     bits: u64,
@@ -175,13 +177,14 @@ impl Law for Blocked {
         self.expected(items).at_most(rate, Some(HashFloor { items, hash_bits }))
     }
 
-    /// Always `None`: the rate also depends on how the set bits are distributed over the blocks.
+    /// Always returns `None`, because the rate also depends on how the set bits are distributed
+    /// over the blocks.
     fn fpr_at_fill(&self, _: &[u64]) -> Result<Option<Fpr>> {
         Ok(None)
     }
 
-    /// Always `None`, because the number of set bits is in general not distributed as a sum of
-    /// independent Bernoulli variables.
+    /// Always returns `None`. The reason is that, in general, the number of set bits does not have
+    /// the distribution of a sum of independent Bernoulli variables.
     fn fill(&self, _: u64) -> Result<Option<Fill>> {
         Ok(None)
     }

@@ -7,9 +7,10 @@ use super::{Law, Variant};
 use crate::exact::work;
 use crate::{Fill, Fpr, Rate, Result};
 
-/// The law of k distinct positions, as proposed by Bloom in 1970. The formula is (60) in Burns and
-/// (16) in Grandi (see docs/PAPERS.md). If k is close to the number that minimizes the rate, the
-/// rate of a classic filter is slightly below the rate of a standard filter of the same size.
+/// The law of k distinct positions, as proposed by Bloom in 1970. The formula for the expected rate
+/// is (60) in Burns and (16) in Grandi (see docs/PAPERS.md). If k is close to the number that
+/// minimizes the rate, the rate of a classic filter is slightly below the rate of a standard filter
+/// of the same size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Classic {
     bits: u64,

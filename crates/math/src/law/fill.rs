@@ -19,15 +19,16 @@ pub struct Fill {
     pub bits: u64,
     /// The expected number of set bits, with a relative error below 1e-15.
     ///
-    /// For a filter without slices, the formula is `m (1 - g_1)`, where `g_1` is the probability
-    /// that a given bit is empty. See Burns (44), and Grandi (7) and (13), in docs/PAPERS.md.
+    /// For a filter without slices, the formula is `m (1 - g_1)`. Here m is the number of bits, and
+    /// `g_1` is the probability that a given bit is empty. See Burns (44), and Grandi (7) and (13),
+    /// in docs/PAPERS.md.
     pub mean: f64,
     /// The variance of the number of set bits, with a relative error below 1e-15. A variance that
     /// is too small for an `f64` is 0.
     ///
-    /// For a filter without slices, the formula is `m g_1 + m (m-1) g_2 - m^2 g_1^2`, where `g_j`
-    /// is the probability that j given bits are empty. See Grandi (8) and (14). Burns (43) is
-    /// misprinted.
+    /// For a filter without slices, the formula is `m g_1 + m (m-1) g_2 - m^2 g_1^2`. Here m is the
+    /// number of bits, and `g_j` is the probability that j given bits are empty. See Grandi (8) and
+    /// (14) in docs/PAPERS.md. Burns (43) is misprinted.
     pub variance: f64,
 }
 
@@ -65,11 +66,12 @@ impl Fill {
 
     /// Returns an upper bound on the probability of at least `ones` set bits.
     ///
-    /// The number of set bits is distributed as a sum of independent Bernoulli variables. The
-    /// reason is that its generating polynomial has only real roots. Vatutin and Mikhailov (1982)
-    /// prove this for single probes and for groups of distinct probes. In a partitioned filter,
-    /// each slice is a filter with single probes. So Bennett's inequality gives this bound from the
-    /// exact mean and variance. Far from the mean, the bound can be much larger than the exact
+    /// The bound is Bennett's inequality with the exact mean and variance. Bennett's inequality
+    /// applies because the number of set bits has the distribution of a sum of independent
+    /// Bernoulli variables. This is the case because the generating polynomial of the number of set
+    /// bits has only real roots. Vatutin and Mikhailov (1982) prove this property of the roots for
+    /// single probes and for groups of distinct probes. In a partitioned filter, each slice is a
+    /// filter with single probes. Far from the mean, the bound can be much larger than the exact
     /// probability.
     #[must_use]
     pub fn at_least(&self, ones: u64) -> f64 {

@@ -16,8 +16,9 @@ pub struct Layer {
 }
 
 impl Layer {
-    /// Creates a layer with this number of bits and probes. The limit must be below the number of
-    /// bits. It must be at least the number of probes, so that at least one item fits.
+    /// Creates a layer with this number of bits and probes. At most `limit` bits of the layer can
+    /// be set. The limit must be at least the number of probes, so that at least one item fits. The
+    /// limit must also be below the number of bits.
     ///
     /// # Errors
     /// Fails if `bits`, `probes` or `limit` is out of range.
@@ -41,13 +42,13 @@ impl Layer {
         self.probes
     }
 
-    /// Returns the limit: the largest number of set bits.
+    /// Returns the limit: the largest number of set bits that the layer can have.
     #[must_use]
     pub fn limit(&self) -> u64 {
         self.limit
     }
 
-    /// Returns the rate of the layer when this many bits are set, `(ones / bits)^probes`.
+    /// Returns the rate of the layer if `ones` bits are set, `(ones / bits)^probes`.
     ///
     /// # Errors
     /// Fails if `ones` exceeds the number of bits.
@@ -64,15 +65,16 @@ impl Layer {
         self.fpr_at_fill(self.limit)
     }
 
-    /// Returns bounds on the rate of a closed layer that a single thread filled. The bounds hold
-    /// for any keys in the layer. A layer is closed when the next item could set more bits than the
-    /// limit allows. So a closed layer has more than `limit - probes` and at most `limit` set bits.
+    /// Returns bounds on the rate of a closed layer that a single thread filled. The bounds do not
+    /// depend on the keys in the layer. A layer is closed when the next item could set more bits
+    /// than the limit allows. At that time, the layer has more than `limit - probes` and at most
+    /// `limit` set bits.
     ///
     /// In two cases, only the upper bound is guaranteed:
     ///
     /// - Several threads filled the layer. Every insertion in progress reserves `probes` bits but
     ///   can set fewer, so the layer can be closed early.
-    /// - The filter was merged. A layer that was still open can be among the layers of the result.
+    /// - The filter results from a merge. A merge can keep layers that were not closed.
     ///
     /// # Errors
     /// Does not fail for a valid layer.
@@ -87,14 +89,15 @@ impl Layer {
 /// A new key passes the filter if it passes at least one layer. If layer i has `m_i` bits, `ones_i`
 /// of them set, and `k_i` probes, the rate is `1 - prod (1 - (ones_i / m_i)^k_i)`.
 ///
-/// A merged filter can have several layers with the same layer number. In such layers, the
-/// positions of a key depend on each other. Only bounds are then known on the probability that a
-/// new key passes at least one of these layers. The probability is at least the largest of their
-/// rates, and at most the sum of their rates.
+/// Every layer has a number. If filters are merged, the result can have several layers with the
+/// same number. The positions of a key in layers with the same number depend on each other. So for
+/// such a group of layers, only bounds are known on the probability that a new key passes at least
+/// one layer. The probability is at least the largest rate of a layer in the group. The probability
+/// is at most the sum of the rates of the layers in the group.
 ///
 /// The number of items that fill a layer is random. So for a given number of items, only bounds on
-/// the rate are known. For given numbers of set bits, the rate is exact if all layer numbers
-/// differ.
+/// the rate are known. If the number of set bits of each layer is given, and all layers have
+/// different numbers, the rate is exact.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layered {
     layers: Vec<Layer>,
@@ -129,7 +132,8 @@ impl Layered {
         &self.layers
     }
 
-    /// Returns a guaranteed upper bound on the rate: the rate with all layers at their limits.
+    /// Returns a guaranteed upper bound on the rate: the rate if every layer has reached its limit
+    /// on the number of set bits.
     ///
     /// # Errors
     /// Does not fail for valid layers.
@@ -206,7 +210,8 @@ impl Law for Layered {
         self.layers.iter().fold(0, |probes, layer| probes.saturating_add(layer.probes))
     }
 
-    /// Returns a bracket from 0 to the [bound](Self::bound), or 0 if there are no items.
+    /// Returns a bracket for the rate. The lower end of the bracket is 0, and the upper end is the
+    /// result of [`bound`](Self::bound). Without items, the rate is exactly 0.
     fn fpr(&self, items: u64) -> Result<Fpr> {
         if items == 0 { Ok(Fpr::ZERO) } else { Ok(Fpr::bound(0.0, self.bound()?.upper)) }
     }

@@ -56,9 +56,9 @@ use slices::Slices;
 
 /// The probability model of a filter with a given number of bits and probes.
 ///
-/// The trait is sealed: only this crate can implement it. The reason is that plans and guarantees
-/// rely on the brackets (lower and upper bounds) that a law returns. New methods may be added to
-/// the trait without a breaking change.
+/// The trait is sealed: only this crate can implement the trait. A law returns brackets (lower and
+/// upper bounds), and plans and guarantees rely on these brackets. New methods may be added to the
+/// trait without a breaking change.
 ///
 /// ```compile_fail,E0277
 /// use truebloom_math::{Fill, Fpr, Law, Result};
@@ -89,9 +89,9 @@ pub trait Law: sealed::Sealed + Send + Sync {
     /// probes.
     fn fpr(&self, items: u64) -> Result<Fpr>;
 
-    /// Returns the expected rate with a proven bracket. This bracket can be wider than the bracket
-    /// of an exact rate. The result is `None` if there is no proven bracket. Guarantees never rely
-    /// on a rate without a proven bracket.
+    /// Returns the expected rate with a proven bracket (a lower and an upper bound). The bracket
+    /// can be wider than the bracket of a rate that is computed exactly. The result is `None` if
+    /// there is no proven bracket. A guarantee is never based on a rate without a proven bracket.
     ///
     /// # Errors
     /// Fails as [`fpr`](Self::fpr) does.
@@ -116,13 +116,15 @@ pub trait Law: sealed::Sealed + Send + Sync {
     /// with hundreds of probes.
     fn fill(&self, items: u64) -> Result<Option<Fill>>;
 
-    /// Returns whether a filter with `items` distinct items is proven to meet `rate`. The decision
-    /// includes equal hashes: the expected rate plus the bound on equal hashes ([`hash_floor`])
-    /// must be at most `rate`.
+    /// Returns whether a filter with `items` distinct items is proven to meet `rate`. A new key
+    /// with the same hash as an item is a false positive, too. So [`hash_floor`], a bound on the
+    /// probability of equal hashes, is added to the expected rate. The filter meets `rate` if the
+    /// sum is at most `rate`.
     ///
-    /// The laws of the three [`Variant`]s decide exactly, and accept a sum that equals `rate`. The
-    /// default implementation uses the upper end of the proven bracket in place of the expected
-    /// rate. It can therefore return false although the filter meets `rate`.
+    /// For the laws of the three [`Variant`]s, the comparison is exact, and a sum equal to `rate`
+    /// is enough. The default implementation adds [`hash_floor`] to the upper end of the proven
+    /// bracket instead of the expected rate. So the default implementation can return false for a
+    /// filter that meets `rate`.
     ///
     /// # Errors
     /// Fails as [`fpr`](Self::fpr) does.
@@ -167,12 +169,12 @@ pub struct Floor {
     /// The cause of the term.
     pub cause: &'static str,
     /// The amount added to the rate. For the causes `equal hashes`, `equal pairs of hashes` and
-    /// `reversed progressions`, it is an upper bound. For all other causes, it is a first-order
-    /// approximation.
+    /// `reversed progressions`, the amount is an upper bound. For all other causes, the amount is a
+    /// first-order approximation.
     pub rate: f64,
 }
 
-/// Returns `items / 2^hash_bits`. This is an upper bound on the probability that a new key has the
+/// Returns `items / 2^hash_bits`, which is an upper bound on the probability that a new key has the
 /// same hash as one of the items.
 #[must_use]
 pub fn hash_floor(items: u64, hash_bits: u32) -> f64 {
@@ -181,15 +183,17 @@ pub fn hash_floor(items: u64, hash_bits: u32) -> f64 {
     libm::scalbn(items, -i32::try_from(hash_bits).unwrap_or(i32::MAX))
 }
 
-/// The three laws for which this crate computes exact rates and plans.
+/// The standard, the classic and the partitioned filter. This crate computes exact rates and plans
+/// for all three. In the descriptions below, k is the number of probes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Variant {
-    /// k independent positions, repeats allowed: the usual filter with k hash functions.
+    /// Each item has k independent positions, which can coincide. This is the usual filter with k
+    /// hash functions.
     Standard,
-    /// k distinct positions (Bloom 1970).
+    /// Each item has k distinct positions (Bloom 1970).
     Classic,
-    /// One position in each of k slices. The first `bits mod probes` slices are one bit longer than
-    /// the others.
+    /// Each item has one position in each of k slices. The first `bits mod probes` slices are one
+    /// bit longer than the others.
     Partitioned,
 }
 
@@ -252,9 +256,11 @@ impl Variant {
     /// Returns the expected false-positive rate of a filter with `bits` bits, `items` distinct
     /// items and `probes` probes.
     ///
-    /// The bracket is proven for all parameters. Its two ends are at most two units in the last
-    /// place apart. The computation takes a few microseconds for ordinary parameters. It takes less
-    /// than a millisecond for up to 64 probes and up to 2^40 bits.
+    /// The result contains a bracket: a lower and an upper bound on the rate. The bracket is proven
+    /// for all parameters. The two bounds are at most two units in the last place of a
+    /// floating-point number apart. The computation takes a few microseconds for ordinary
+    /// parameters. For up to 64 probes and up to 2^40 bits, the computation takes less than a
+    /// millisecond.
     ///
     /// ```
     /// use truebloom_math::Variant;

@@ -21,9 +21,9 @@ use alloc::vec::Vec;
 /// Let A be the difference between the first hashes of an item and a query, and b the difference
 /// between their second hashes. A and b are independent and uniform modulo m'. The item and the
 /// query have the same position in slice i if `A + i b = 0 mod m'`. Let r be the additive order of
-/// b: the smallest positive r with `r b = 0 mod m'`. The solutions i form a residue class modulo r,
-/// or there is no solution. Each residue class modulo r occurs for `phi(r)` pairs (A, b), where phi
-/// is Euler's totient function.
+/// b: the smallest positive r with `r b = 0 mod m'`. Either the item and the query share no
+/// position, or they share exactly the positions in the slices of one residue class modulo r. Each
+/// residue class modulo r occurs for `phi(r)` pairs (A, b), where phi is Euler's totient function.
 ///
 /// Let T be a set of slices. After n items, the positions of a query in these slices are all empty
 /// with probability `(1 - W(T)/m'^2)^n`, where
@@ -32,12 +32,12 @@ use alloc::vec::Vec;
 /// W(T) = sum over the divisors r of m' of phi(r) c(r, T)
 /// ```
 ///
-/// Here, `c(r, T)` is the number of residue classes modulo r that contain a slice number in T.
-/// Inclusion and exclusion over all sets T gives the rate.
+/// Here, `c(r, T)` is the number of residue classes modulo r that contain a slice number in T. By
+/// the principle of inclusion and exclusion, the probabilities for all sets T give the rate.
 ///
-/// If m' is a prime of at least k, W(T) depends only on the size of T, and the formula in section 3
-/// of the paper is exact. For smaller primes, that formula can be wrong (erratum K9 in
-/// `docs/ERRATA.md`).
+/// Let k be the number of slices. If m' is prime and at least k, W(T) depends only on the size of
+/// T. In this case, the formula in section 3 of the paper is exact. If m' is a prime smaller than
+/// k, that formula can be wrong (erratum K9 in `docs/ERRATA.md`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PartitionDouble {
     slice_bits: u64,
@@ -281,9 +281,10 @@ impl Law for PartitionDouble {
         }
     }
 
-    /// The decision is exact if the expected rate can be computed exactly. Otherwise, the upper end
-    /// of the proven bracket is compared with `rate`. Without a proven bracket, the result is
-    /// false.
+    /// Returns whether a filter with `items` distinct items is proven to meet `rate` (see
+    /// [`Law::meets`]). If the exact rate can be computed, the function compares the exact rate
+    /// with `rate`. Otherwise, the function compares the upper end of the proven bracket with
+    /// `rate`. If there is no proven bracket, the result is false.
     fn meets(&self, items: u64, rate: &Rate, hash_bits: u32) -> Result<bool> {
         let _work = work::begin();
         if items > 0
@@ -298,12 +299,20 @@ impl Law for PartitionDouble {
         Ok(fpr.upper < rate.to_f64())
     }
 
-    /// There are two kinds of terms besides the term for equal hashes. The first is for items with
-    /// the same pair (h1, h2) modulo m' as the query. It is an upper bound. The second is a
-    /// first-order approximation, with one term for each divisor r of m' with `1 < r < k`. This
-    /// term is for items whose h2 differs from the h2 of the query by a number of additive order r.
-    /// Such an item can share positions with the query in several slices. These terms tend to 0 as
-    /// the slices grow.
+    /// Returns the terms by which equal hashes and dependent positions raise the rate, with one
+    /// [`Floor`] for each cause. Here m' is the number of bits per slice, and k is the number of
+    /// slices.
+    ///
+    /// - `equal hashes`: an item and the query have the same full hash. This term is an upper
+    ///   bound.
+    /// - `equal pairs of hashes`: an item and the query have the same h1 and h2 modulo m'. This
+    ///   term is an upper bound.
+    /// - `h2 of short order`: an item can share positions with the query in several slices. There
+    ///   is one such term for each divisor r of m' with `1 < r < k`. In that term, the difference
+    ///   between the h2 of the item and the h2 of the query has additive order r. This term is a
+    ///   first-order approximation.
+    ///
+    /// All terms except `equal hashes` tend to 0 as the slices grow.
     fn floors(&self, items: u64, hash_bits: u32) -> Vec<Floor> {
         let _work = work::begin();
         let own = items as f64 / self.pairs().count() as f64;

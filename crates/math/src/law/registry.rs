@@ -89,19 +89,20 @@ const _: () = {
     }
 };
 
-/// Where the positions of a key are.
+/// Where the positions of a key are in the filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Layout {
-    /// Anywhere in the filter.
+    /// The positions of a key can be anywhere in the filter.
     Spread,
-    /// In a single block, so that a lookup reads one cache line.
+    /// All positions of a key are in a single block, so that a lookup reads one cache line.
     Lines,
-    /// Chooses [`Layout::Lines`] if it needs at most a tenth more bits than [`Layout::Spread`], and
-    /// otherwise [`Layout::Spread`]. Only a [`Target`](crate::Target) can have this value. The plan
-    /// has the layout that was chosen.
+    /// A request to choose one of the other two layouts. [`Layout::Lines`] is chosen if that layout
+    /// needs at most a tenth more bits than [`Layout::Spread`]. Otherwise, [`Layout::Spread`] is
+    /// chosen. Only a [`Target`](crate::Target) can have the value `Auto`. A plan contains the
+    /// layout that was chosen for it.
     Auto,
 }
 

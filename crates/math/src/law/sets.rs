@@ -20,8 +20,9 @@ use core::str::FromStr;
 pub enum SetOp {
     /// OR: the result is exactly the filter of the union of the sets.
     Union,
-    /// AND: the result has all set bits of the filter of the intersection. It can have more set
-    /// bits: a bit is also set if different items set it in the two filters.
+    /// AND: every bit that is set in the filter of the intersection is also set in the result.
+    /// Further bits of the result can be set: different items can set the same bit in the two
+    /// filters.
     Intersection,
 }
 
@@ -52,8 +53,8 @@ impl FromStr for SetOp {
 /// intersection can be slightly higher than the product of the rates of the filters. The reason is
 /// that a query of a standard filter has a random number of distinct positions. In classic and
 /// partitioned filters, this number is fixed, so the rate of the intersection is equal to the
-/// product. The lower and the upper end of the result are at most two units in the last place
-/// apart.
+/// product. The lower and the upper end of the result are at most two units in the last place of a
+/// floating-point number apart.
 ///
 /// ```
 /// use truebloom_math::{Variant, sets};
@@ -117,11 +118,11 @@ pub struct SetSizes<T> {
 /// probes and the same seed. The method of moments gives the sizes of A, B and their union. The
 /// other values are computed from these three.
 ///
-/// A value is `None` if it depends on a filter that is full. The Jaccard similarity of two empty
-/// sets is 1. Random errors can make the estimated size of a set negative, or larger than the
-/// estimated size of a superset. Such an estimate is replaced by the nearest possible value. The
-/// estimates are not corrected for bias. [`intervals`] computes confidence intervals for these
-/// sizes. In partitioned filters, all slices must have the same number of bits.
+/// A value is `None` if the value depends on a filter in which all bits are set. The Jaccard
+/// similarity of two empty sets is 1. Random errors can make the estimated size of a set negative,
+/// or larger than the estimated size of a superset. Such an estimate is replaced by the nearest
+/// possible value. The estimates are not corrected for bias. [`intervals`] computes confidence
+/// intervals for these sizes. In partitioned filters, all slices must have the same number of bits.
 ///
 /// # Errors
 /// Fails if a parameter is out of range, or if the three counts of set bits contradict each other.
@@ -185,7 +186,8 @@ fn estimate(variant: Variant, bits: u64, probes: u32, ones: u64) -> Result<Optio
     Ok(Some(ln_empty / ln_empty_after_one))
 }
 
-/// A closed interval for a number of items. The interval has no upper end if the filter is full.
+/// A closed interval for a number of items. If all bits of the filter are set, the interval has no
+/// upper end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interval {
     /// The lower end.
@@ -206,10 +208,11 @@ pub struct Bounds {
 /// Returns intervals for all values in [`SetSizes`], computed from intervals for |A|, |B| and
 /// |A or B|.
 ///
-/// Let each of the three intervals have the confidence `1 - (1-c)/3`. By the union bound, all three
-/// contain the true sizes with probability at least c. If so, all intervals of the result contain
-/// the true values, too. The result is conservative, because the union bound ignores that the three
-/// intervals depend on each other.
+/// Suppose that each of the three intervals has the confidence `1 - (1-c)/3` for a number c, for
+/// example 0.99. By the union bound, all three intervals contain the true sizes with probability at
+/// least c. In this case, all intervals of the result contain the true values, too. The union bound
+/// ignores that the three intervals depend on each other. So the confidence of the result can be
+/// higher than c.
 ///
 /// The three intervals are first narrowed by the relation `max(|A|, |B|) <= |A or B| <= |A| + |B|`.
 /// Narrowing the intervals does not reduce the confidence. If an interval becomes empty, the result

@@ -8,13 +8,14 @@ use crate::exact::work;
 use crate::{Fill, Fpr, Rate, Result};
 use alloc::format;
 
-/// The law of k independent uniform positions, for items and queries. A filter with k independent
-/// hash functions follows this law.
+/// The law of filters in which items and queries have k independent uniform positions. A filter
+/// with k independent hash functions follows this law.
 ///
 /// The expected rate is `E[(X/m)^k]`. Here `m` is the number of bits, and `X` is the number of set
 /// bits after n items. See Burns (56) and Grandi (9) in docs/PAPERS.md. The textbook formula
-/// `(1 - (1 - 1/m)^(nk))^k` (Lehr) is the k-th power of the mean fill. By Jensen's inequality, it
-/// is a lower bound on the expected rate. With one probe, it is exact.
+/// `(1 - (1 - 1/m)^(nk))^k` (Lehr) is the k-th power of the mean fill. By Jensen's inequality, the
+/// textbook formula gives a lower bound on the expected rate. With one probe, the textbook formula
+/// is exact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standard {
     bits: u64,

@@ -1,8 +1,9 @@
 //! The distributions of the number of set bits.
 //!
-//! Items hit some of `m` bits. An item hits single, independent positions (*throws*), or a
-//! *committee*: a set of distinct positions. X is the number of bits that are hit. [`Occupancy`] is
-//! the law (the probability distribution) of X, for these filters:
+//! Each item hits some of `m` bits. The positions of an item can be independent of each other; then
+//! each position is called a *throw*. Or an item hits a set of distinct positions, which is called
+//! a *committee*. X is the number of bits that are hit. [`Occupancy`] is the law (the probability
+//! distribution) of X, for these filters:
 //!
 //! | filter | name of the law in the papers | constructor |
 //! |---|---|---|
@@ -11,23 +12,26 @@
 //! | union (OR) of filters | committees of varying sizes, Burns (18)-(23) | [`Occupancy::union`] |
 //! | intersection (AND) of filters | committee intersection, Burns (24)-(42) | [`Occupancy::intersection`] |
 //!
-//! *Why X is a sum of independent Bernoulli variables.* Let `F(z) = E[z^X]` and write
-//! `F(1 + z) = sum_j C(m,j) a_j z^j`. Here `a_j` is the probability that `j` given bits are all
-//! hit. If two random sets are independent, the `a_j` of their intersection is the product of the
-//! `a_j` of the two sets. This operation on polynomials is the composition of Schur (1914) and
-//! Szegő (1922). If both polynomials have only real roots, and all roots of one of them have the
-//! same sign, then their composition has only real roots.
+//! The following paragraphs show that X has the distribution of a sum of independent Bernoulli
+//! variables. Let `F(z) = E[z^X]` and write `F(1 + z) = sum_j C(m,j) a_j z^j`. Here `a_j` is the
+//! probability that `j` given bits are all hit. Take two independent random sets of bits. For the
+//! intersection of the two sets, `a_j` is the product of the values `a_j` for the two sets. This
+//! operation on polynomials is the composition of Schur (1914) and Szegő (1922). If both
+//! polynomials have only real roots, and all roots of one of them have the same sign, then their
+//! composition has only real roots.
 //!
 //! A single committee of size k has `F(z) = z^k`, so all roots of `F(1 + z)` are -1. A polynomial
 //! with non-negative coefficients has no positive root. So the polynomial of an intersection of
-//! committees satisfies both conditions again, and the argument also covers intersections with
-//! further sets. The complement of a set has `z^m F(1/z)` instead of `F(z)`, so its roots are real
-//! and at most 0, too. A union is the complement of an intersection of complements.
+//! committees has only real roots, and none of these roots is positive. The same argument therefore
+//! applies to intersections with further sets. For the complement of a set, `F(z)` becomes
+//! `z^m F(1/z)`, so all roots are again real and at most 0. A union is the complement of an
+//! intersection of complements.
 //!
-//! Every law in this module is the law of an intersection of *departments*. A department is a union
-//! of committees. So all roots of `F` are real and at most 0, which means that X is a sum of
-//! independent Bernoulli variables. Therefore, the probabilities of X are log-concave. The tail
-//! bounds of Bennett and of Berry and Esseen also hold, with the exact mean and variance.
+//! A *department* is a union of committees. Every law in this module is the law of an intersection
+//! of departments. So all roots of `F` are real and at most 0, which means that X has the
+//! distribution of a sum of independent Bernoulli variables. This has two consequences. The
+//! probabilities of X are log-concave. The tail bounds of Bennett and of Berry and Esseen hold,
+//! with the exact mean and variance.
 
 pub(crate) mod contour;
 mod moments;
@@ -52,7 +56,8 @@ pub(crate) struct Committees {
     pub(crate) count: u128,
 }
 
-/// The distribution of the number X of set bits; see the [module](self).
+/// The probability distribution of X, the number of set bits. The [module](self) lists the filters
+/// for which this distribution is available.
 ///
 /// Probabilities are computed without cancellation: by recurrences whose terms are all positive, or
 /// by contour integrals. Moments are computed in integer arithmetic. If the probabilities take too

@@ -6,10 +6,10 @@
 //! `P(f >= E f + d) <= exp(-2 d^2 / (n c^2))`. The same bound holds for `P(f <= E f - d)`
 //! (McDiarmid, "On the method of bounded differences", 1989, lemma 1.2).
 //!
-//! An item sets at most k bits, so it changes the number of set bits by at most k. For the rate,
-//! each of the k positions of a query is uniform over the m bits or over its slice. The probability
-//! that at least one of them is a bit of a given item is at most `k k / m`. Therefore an item
-//! changes the rate by at most `k k / m`.
+//! An item sets at most k bits, so an item changes the number of set bits by at most k. For the
+//! rate, each of the k positions of a query is uniform over the m bits or over its slice. The
+//! probability that at least one of these positions is a bit of a given item is at most `k k / m`.
+//! Therefore an item changes the rate by at most `k k / m`.
 
 /// The number of set bits after a given number of distinct items. The positions of an item may
 /// depend on each other, but each bit must be equally likely to be set.
@@ -21,8 +21,9 @@ pub struct Fill {
     pub probes: u32,
     /// The number of distinct items.
     pub items: u64,
-    /// The mean number of different bits that one item sets, or a bound on this mean. Use an upper
-    /// bound for [`at_least`](Self::at_least), and a lower bound for [`at_most`](Self::at_most).
+    /// The mean number of different bits that one item sets. If this mean is not known, use an
+    /// upper bound on the mean to call [`at_least`](Self::at_least), and a lower bound on the mean
+    /// to call [`at_most`](Self::at_most).
     pub covered: f64,
 }
 
@@ -34,13 +35,13 @@ impl Fill {
         -bits * libm::expm1(self.items as f64 * libm::log1p(-(self.covered / bits).min(1.0)))
     }
 
-    /// Returns an upper bound on the probability of at least this many set bits.
+    /// Returns an upper bound on the probability of at least `ones` set bits.
     #[must_use]
     pub fn at_least(&self, ones: u64) -> f64 {
         self.tail(ones as f64 - self.mean())
     }
 
-    /// Returns an upper bound on the probability of at most this many set bits.
+    /// Returns an upper bound on the probability of at most `ones` set bits.
     #[must_use]
     pub fn at_most(&self, ones: u64) -> f64 {
         self.tail(self.mean() - ones as f64)

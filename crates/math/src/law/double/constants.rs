@@ -34,22 +34,25 @@ pub(crate) struct Shape {
 }
 
 impl Double {
-    /// Returns the coefficient of 1/n in the rate: the limit of `n (rate - (1 - e^(-k/c))^k)` as
-    /// filters grow with c bits per item.
+    /// Returns the coefficient of 1/n in the rate, where n is the number of items. With k probes
+    /// and c bits per item, the coefficient is the limit of `n (rate - (1 - e^(-k/c))^k)` as n
+    /// grows.
     ///
-    /// The limit depends on the number of bits m only through the divisors of m below `2 k^2`. For
-    /// large primes or powers of two, create the law with
+    /// Among the properties of the number of bits m, only the divisors of m below `2 k^2` affect
+    /// the coefficient. For large primes or powers of two, create the law with
     /// [`LARGE_PRIME`](crate::law::convergence::LARGE_PRIME) or
-    /// [`LARGE_POWER_OF_TWO`](crate::law::convergence::LARGE_POWER_OF_TWO) bits. The result is only
-    /// a limit. At a given n, the error of the resulting approximation has no proven bound.
+    /// [`LARGE_POWER_OF_TWO`](crate::law::convergence::LARGE_POWER_OF_TWO) bits. For a given n, the
+    /// rate is about `(1 - e^(-k/c))^k` plus the coefficient divided by n. The error of this
+    /// approximation has no proven bound.
     ///
-    /// For plain double hashing, the formula for the limit is exact. With offsets, the function
-    /// counts the positions that items share with a query. It assumes that m is so large that these
-    /// counts are the same for nearly all queries. For
-    /// [`LARGE_PRIME`](crate::law::convergence::LARGE_PRIME), one query is enough. For other m, the
-    /// result is an estimate: the mean over four sample queries, or a single query if there are
-    /// more than 36 probes. The computation takes about `k^4` steps. Theorem 6.1 of Kirsch and
-    /// Mitzenmacher gives a different number, which is wrong (errata K1, K2).
+    /// For plain double hashing, the formula for the coefficient is exact. With offsets, the
+    /// function counts the positions that items share with a sample query. The function assumes
+    /// that m is so large that these counts are the same for nearly all queries. For
+    /// [`LARGE_PRIME`](crate::law::convergence::LARGE_PRIME), one sample query is enough. For other
+    /// m, the result is an estimate: the mean over four sample queries, or the value of a single
+    /// sample query if there are more than 36 probes. The computation takes about `k^4` steps.
+    /// Theorem 6.1 of Kirsch and Mitzenmacher gives a different number, which is wrong (errata K1,
+    /// K2).
     ///
     /// # Errors
     /// Fails if `bits_per_item` is not a positive number, or if there are more than 64 probes.
@@ -146,10 +149,9 @@ impl Double {
     }
 }
 
-/// Returns the coefficient of 1/n (see [`Double::constant`]) for plain double hashing modulo a
-/// power of two with odd steps. The step is the second hash h2, which is uniform on the odd numbers
-/// here. An odd step never makes two positions of a key coincide. Each pair of hashes with an odd
-/// step is twice as likely as if h2 were uniform on all numbers.
+/// Returns the coefficient of 1/n in the rate (see [`Double::constant`]) of plain double hashing
+/// with odd steps, modulo a large power of two. The step is the second hash h2. Here, h2 is uniform
+/// on the odd numbers. So all positions of a key differ.
 ///
 /// # Errors
 /// Fails if `bits_per_item` is not a positive number, or if `probes` is not from 1 to 64.
@@ -159,6 +161,8 @@ pub fn odd_step_constant(bits_per_item: f64, probes: u32) -> Result<f64> {
         return out_of_range("probes", probes, "from 1 to 64");
     }
     // In f b = e d with odd b and d, the numbers e and f are divisible by the same powers of two.
+    // Half of all numbers are odd, so each pair of hashes with an odd h2 is twice as likely as if
+    // h2 were uniform on all numbers.
     let overlaps = super::collisions::overlaps(crate::law::convergence::LARGE_POWER_OF_TWO, probes, 1);
     let odd: Vec<_> = overlaps.into_iter().filter(|shared| shared.query.trailing_zeros() == shared.item.trailing_zeros()).collect();
     let hits: Vec<Hit> =

@@ -22,7 +22,8 @@ use crate::exact::work;
 use crate::{Fill, Fpr, Method, Rate, Result};
 use powers::{Pairs, Powers};
 
-/// The range of the second hash `h2`, which is the step from one position to the next.
+/// The range of the second hash `h2`, which is the step from one position to the next. In the
+/// ranges below, m is the number of bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
     /// `h2` is uniform on `0..m`. If `h2` is 0, all positions of plain double hashing coincide.
@@ -31,18 +32,19 @@ pub enum Step {
     NonZero,
 }
 
-/// The offsets `f(i)` of extended double hashing, in which position i is `h1 + i h2 + f(i)` modulo
-/// m (Kirsch and Mitzenmacher, section 5.2).
+/// The offsets `f(i)` of extended double hashing (Kirsch and Mitzenmacher, section 5.2). Position i
+/// of a key is `h1 + i h2 + f(i)` modulo the number of bits. Here h1 and h2 are two hashes of the
+/// key.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Offsets {
-    /// No offset: plain double hashing.
+    /// `f(i) = 0`: plain double hashing.
     Linear,
-    /// `i^2`.
+    /// `f(i) = i^2`.
     Square,
-    /// `i^3`.
+    /// `f(i) = i^3`.
     Cube,
-    /// `(i^3 - i) / 6`: enhanced double hashing.
+    /// `f(i) = (i^3 - i) / 6`: enhanced double hashing.
     Enhanced,
     /// Custom offsets, one for each probe. For example, they can be random.
     Custom(Vec<i64>),
@@ -201,9 +203,11 @@ impl Law for Double {
         }
     }
 
-    /// Compares the exact rate with `rate` if the exact rate can be computed. Otherwise, compares
-    /// the upper end of the proven bracket. For a scheme with offsets, a cheaper bracket is tried
-    /// first.
+    /// Returns whether a filter with `items` distinct items is proven to meet `rate` (see
+    /// [`Law::meets`]). If the exact rate can be computed, the function compares the exact rate
+    /// with `rate`. Otherwise, the function compares the upper end of the proven bracket with
+    /// `rate`. For a scheme with offsets, the function first tries a bracket that takes less time
+    /// to compute than the exact rate.
     fn meets(&self, items: u64, rate: &Rate, hash_bits: u32) -> Result<bool> {
         let _work = work::begin();
         if items == 0 {
@@ -231,15 +235,15 @@ impl Law for Double {
     }
 
     /// Returns the terms by which equal hashes and dependent positions raise the rate, with one
-    /// [`Floor`] for each cause. For these causes, the term is an upper bound:
+    /// [`Floor`] for each cause. For the following three causes, the term is an upper bound:
     ///
     /// - `equal hashes`: an item and the query have the same full hash. Only this term does not
     ///   depend on the number of bits.
     /// - `equal pairs of hashes`: an item and the query have the same h1 and h2 modulo m.
     /// - `reversed progressions`: an item has the positions of the query in reverse order.
     ///
-    /// The terms of all other causes are first-order approximations. All terms except the first
-    /// tend to 0 as the number of bits grows.
+    /// The terms of all other causes are first-order approximations. All terms except
+    /// `equal hashes` tend to 0 as the number of bits grows.
     fn floors(&self, items: u64, hash_bits: u32) -> Vec<Floor> {
         let _work = work::begin();
         let mut floors = vec![Floor { cause: EQUAL_HASHES, rate: hash_floor(items, hash_bits) }];
