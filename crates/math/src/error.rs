@@ -27,10 +27,10 @@ pub enum Error {
         /// The reason why the text is not a rate.
         reason: &'static str,
     },
-    /// A certificate was requested, but the claim is false, or no certificate of reasonable size
-    /// proves it.
+    /// A certificate was requested: a claim about a filter, with a proof. The claim is false, or no
+    /// certificate of reasonable size proves it.
     NotCertified {
-        /// The part of the claim that could not be certified.
+        /// The statement for which no certificate can be made.
         claim: &'static str,
     },
     /// The [`Target`](crate::Target) of a plan sets too few of these four quantities: items, rate,
@@ -53,15 +53,15 @@ pub enum Error {
         /// `items / 2^hash_bits`. The requested rate must be above this bound.
         reachable: f64,
     },
-    /// The filter forgets old items, and equal 128-bit hashes alone may cause more than half of the
-    /// requested rate.
+    /// The requested rate is too low for a filter of this size that forgets old items. Keys with
+    /// equal 128-bit hashes alone may cause more than half of the requested rate.
     EqualHashes {
         /// The requested rate.
         asked: Rate,
         /// The number of bits of the filter.
         bits: u64,
-        /// Twice the upper bound on the rate that equal hashes cause. If this were the requested
-        /// rate, equal hashes would cause at most half of it.
+        /// Twice the upper bound on the rate that equal hashes cause. The requested rate must be at
+        /// least this number.
         least: f64,
     },
     /// The rate needs more memory than is allowed.
@@ -108,7 +108,7 @@ pub enum Error {
         items: u64,
         /// The largest number of bits that is allowed.
         allowed: u64,
-        /// An upper bound on the rate of the scheme at about the allowed number of bits.
+        /// A proven upper bound on the scheme's rate with nearly the allowed number of bits.
         reachable: f64,
         /// A scheme that reaches the rate.
         alternative: String,
