@@ -59,11 +59,13 @@ pub(crate) struct Committees {
 /// The probability distribution of X, the number of set bits. The [module](self) lists the filters
 /// for which this distribution is available.
 ///
-/// Probabilities are computed without cancellation: by recurrences whose terms are all positive, or
-/// by contour integrals. Moments are computed in integer arithmetic. If the probabilities take too
-/// much work, methods that return them fail with
-/// [`Error::LawTooCostly`](crate::Error::LawTooCostly). Tails and [`quantile`](Occupancy::quantile)
-/// are still available, as proven brackets with [`Method::Bound`](crate::Method::Bound).
+/// Probabilities are computed by recurrences whose terms are all positive, or by contour integrals.
+/// Neither method loses digits by subtracting nearly equal numbers. Moments are computed in integer
+/// arithmetic. If the probabilities take too much work, methods that return probabilities of single
+/// numbers fail with [`Error::LawTooCostly`](crate::Error::LawTooCostly). In this case,
+/// [`cdf`](Occupancy::cdf), [`at_least`](Occupancy::at_least) and [`quantile`](Occupancy::quantile)
+/// still return a proven lower and upper bound ([`Method::Bound`](crate::Method::Bound)), unless
+/// even the moments take too much work.
 ///
 /// ```
 /// use truebloom_math::occupancy::Occupancy;
@@ -82,8 +84,9 @@ pub struct Occupancy {
 }
 
 impl Occupancy {
-    /// Creates the law of the number of set bits in a standard filter, after `items * probes`
-    /// independent throws.
+    /// Creates the law of the number of set bits in a standard filter with `items` items. The
+    /// filter has `items * probes` probes, and each probe hits one bit independently of all other
+    /// probes.
     ///
     /// # Errors
     /// Fails if `bits` or `probes` is out of range.
@@ -105,10 +108,11 @@ impl Occupancy {
         Ok(Occupancy { bits, departments: vec![merged(&committees)] })
     }
 
-    /// Creates the law of the number of bits that at least one of several committees hits. Each
-    /// entry `(size, count)` stands for `count` committees of `size` bits. See Burns (18)-(23).
+    /// Creates the law of the number of bits in the union of several *committees*. A committee is a
+    /// random set of distinct bits. Each entry `(size, count)` stands for `count` committees of
+    /// `size` bits. See equations (18) to (23) of Burns.
     ///
-    /// If the list is empty or all counts are 0, no bit is hit.
+    /// If the list is empty or all counts are 0, the union contains no bits.
     ///
     /// # Errors
     /// Fails if `bits` is out of range, or if the `size` of a committee is 0 or above `bits`.
@@ -117,8 +121,9 @@ impl Occupancy {
         Ok(Occupancy { bits, departments: vec![department(bits, committees)?] })
     }
 
-    /// Creates the law of the number of bits that are hit in every department. A department is a
-    /// list of committees `(size, count)`, as in [`Occupancy::union`]. See Burns (24)-(42);
+    /// Creates the law of the number of bits that are in every *department*. A department is a
+    /// union of committees (random sets of distinct bits). Each department is given as a list of
+    /// entries `(size, count)`, as in [`Occupancy::union`]. See equations (24) to (42) of Burns;
     /// equation (38) is printed with a wrong sign.
     ///
     /// # Errors

@@ -17,10 +17,11 @@ const MAX_ORDER: u32 = 1_000;
 const FAR_DIGITS: u64 = 8_000;
 
 impl Occupancy {
-    /// Returns the expected number of set bits. The relative error is below 1e-15. For an
-    /// intersection of d departments, it is below `1e-15 d`. See Burns (44), and Grandi (7) and
-    /// (13). If there are few different committee sizes, this takes microseconds for any number of
-    /// bits and items.
+    /// Returns the expected number of set bits, with a relative error below 1e-15. For an
+    /// [intersection](Occupancy::intersection) of d departments, the relative error is below
+    /// `1e-15 * d`. See equation (44) of Burns, and equations (7) and (13) of Grandi. If the
+    /// committees (the sets of distinct bits that items hit) have few different sizes, this takes
+    /// microseconds for any number of bits and items.
     ///
     /// # Errors
     /// Fails if the moments would take too much work, for example with very many different
@@ -31,10 +32,11 @@ impl Occupancy {
     }
 
     /// Returns the variance of the number of set bits, with a relative error below 1e-15. The
-    /// variance is `m h_1 + m (m-1) h_2 - m^2 h_1^2`, where `h_j` is the probability that `j` given
-    /// bits are set. See Grandi (8) and (14); equations (43) and (50) of Burns are misprinted. If
-    /// there are few different committee sizes, this takes microseconds for any number of bits and
-    /// items. The result is 0 if the variance is below the range of `f64`.
+    /// variance is `m h_1 + m (m-1) h_2 - m^2 h_1^2`. Here, m is the number of bits, and `h_j` is
+    /// the probability that j given bits are all set. See equations (8) and (14) of Grandi;
+    /// equations (43) and (50) of Burns are misprinted. If the committees (the sets of distinct
+    /// bits that items hit) have few different sizes, this takes microseconds for any number of
+    /// bits and items. The result is 0 if the variance is below the range of `f64`.
     ///
     /// # Errors
     /// Fails if the moments would take too much work, for example with very many different
@@ -64,11 +66,12 @@ impl Occupancy {
         }
     }
 
-    /// Returns the moment `E[X^r]` for an order r from 1 to 1,000. The moment is the sum of
-    /// `S(r, j)` times the factorial moment of order j, for j from 1 to r. Here, `S(r, j)` is a
-    /// Stirling number of the second kind. For d departments, the relative error is below
-    /// `1e-15 (r + d + 1)`; d is 1 except for an intersection. See Burns (10) and (17). The work
-    /// grows with the fourth power of r.
+    /// Returns the moment `E[X^r]` of the number X of set bits. The order r is from 1 to 1,000. The
+    /// moment is the sum of `S(r, j)` times the factorial moment of order j, for j from 1 to r.
+    /// Here, `S(r, j)` is a Stirling number of the second kind. For an
+    /// [intersection](Occupancy::intersection) of d departments, the relative error is below
+    /// `1e-15 * (r + d + 1)`. For all other laws, d is 1. See equations (10) and (17) of Burns. The
+    /// work grows with the fourth power of r.
     ///
     /// # Errors
     /// Fails if `order` is out of range, or if the moment is too large for an `f64` or takes too
@@ -95,10 +98,11 @@ impl Occupancy {
         finite(sum, order)
     }
 
-    /// Returns the moment `E[X .. (X-r+1)]` for an order r from 1 to 1,000. The moment is
-    /// `m (m-1) .. (m-r+1)` times the probability that r given bits are all set. For d departments,
-    /// the relative error is below `1e-15 (r + d + 1)`; d is 1 except for an intersection. See
-    /// Burns (9), (16), (37) and (41).
+    /// Returns the moment `E[X .. (X-r+1)]` of the number X of set bits. The order r is from
+    /// 1 to 1,000. The moment is `m (m-1) .. (m-r+1)` times the probability that r given bits are
+    /// all set. Here, m is the number of bits. For an [intersection](Occupancy::intersection) of d
+    /// departments, the relative error is below `1e-15 * (r + d + 1)`. For all other laws, d is 1.
+    /// See equations (9), (16), (37) and (41) of Burns.
     ///
     /// # Errors
     /// Fails if `order` is out of range, or if the moment is too large for an `f64` or takes too
@@ -114,9 +118,11 @@ impl Occupancy {
         finite((0..u64::from(order)).fold(hit, |product, i| product * self.bits.saturating_sub(i) as f64), order)
     }
 
-    /// Returns the moment `E[C(X, r)]` for an order r from 1 to 1,000. This is the factorial moment
-    /// of order r, divided by `r!`. For d departments, the relative error is below
-    /// `2e-15 (r + d + 1)`; d is 1 except for an intersection. See Burns (33) and (36).
+    /// Returns the moment `E[C(X, r)]` of the number X of set bits. The order r is from 1 to 1,000,
+    /// and `C(X, r)` is a binomial coefficient. This moment is the factorial moment of order r,
+    /// divided by `r!`. For an [intersection](Occupancy::intersection) of d departments, the
+    /// relative error is below `2e-15 * (r + d + 1)`. For all other laws, d is 1. See equations
+    /// (33) and (36) of Burns.
     ///
     /// # Errors
     /// Fails if `order` is out of range, or if the moment is too large for an `f64` or takes too

@@ -51,14 +51,15 @@ impl Occupancy {
     /// The relative error is at most 1e-12 for every probability above 1e-280. Smaller
     /// probabilities may be 0.
     ///
-    /// The law of more than 256 single throws is computed by contour integrals, which take about 3
-    /// microseconds per probability. All other laws are computed by a recurrence whose terms are
-    /// all positive. Its time grows with the number of committees, with their size, and with the
-    /// number of probabilities that are not negligible.
+    /// A *throw* hits one bit, independently of all other throws. In a standard filter, each probe
+    /// is a throw. The law of more than 256 throws is computed by contour integrals, which take
+    /// about 3 microseconds per probability. All other laws are computed by a recurrence whose
+    /// terms are all positive. The recurrence takes longer for more or larger committees (sets of
+    /// distinct bits), and for more probabilities that are not negligible.
     ///
     /// # Errors
     /// Fails with [`Error::LawTooCostly`](crate::Error::LawTooCostly) above 2^27 bits, above 2^53
-    /// throws, or if the computation would take more than a few seconds.
+    /// throws (independent probes), or if the computation would take more than a few seconds.
     pub fn pmf(&self) -> Result<Vec<f64>> {
         let _work = work::begin();
         if self.bits > MAX_VECTOR {
@@ -70,8 +71,9 @@ impl Occupancy {
         Ok(whole)
     }
 
-    /// Returns all probabilities above 1e-20, and a bound on the sum of the others. The
-    /// probabilities are computed as in [`Occupancy::pmf`], but without its limit of 2^27 bits.
+    /// Returns all probabilities above 1e-20, and an upper bound on the sum of all other
+    /// probabilities. The probabilities are computed as in [`Occupancy::pmf`], but without the
+    /// limit of 2^27 bits.
     ///
     /// ```
     /// use truebloom_math::occupancy::Occupancy;
@@ -82,8 +84,8 @@ impl Occupancy {
     ///
     /// # Errors
     /// Fails with [`Error::LawTooCostly`](crate::Error::LawTooCostly) if the computation would take
-    /// more than a few seconds. With more than 256 single throws, it also fails if there are more
-    /// than 2^53 throws or bits.
+    /// more than a few seconds. For more than 256 throws (independent probes), also fails if there
+    /// are more than 2^53 throws or bits.
     pub fn pmf_window(&self) -> Result<Pmf> {
         let _work = work::begin();
         self.part(1e-20)
@@ -91,13 +93,13 @@ impl Occupancy {
 
     /// Returns the probability of exactly `ones` set bits, with a relative error of at most 1e-12
     /// for results above 1e-280. If this number of set bits is impossible, the result is 0. For
-    /// more than 256 single throws, as in a standard filter, this takes microseconds. For other
-    /// laws, it takes as long as [`Occupancy::pmf`].
+    /// more than 256 throws (independent probes, as in a standard filter), this takes microseconds.
+    /// For all other laws, this takes as long as [`Occupancy::pmf`].
     ///
     /// # Errors
     /// Fails with [`Error::LawTooCostly`](crate::Error::LawTooCostly) if the computation would take
-    /// more than a few seconds. With more than 256 single throws, it also fails if there are more
-    /// than 2^53 throws or bits.
+    /// more than a few seconds. For more than 256 throws (independent probes), also fails if there
+    /// are more than 2^53 throws or bits.
     pub fn probability(&self, ones: u64) -> Result<f64> {
         let _work = work::begin();
         let (least, most) = self.support();
@@ -118,17 +120,18 @@ impl Occupancy {
         }
     }
 
-    /// Returns the generating function `E[z^X]` for a finite z of either sign: Burns (5), (20) and
-    /// (28).
+    /// Returns the generating function `E[z^X]` of the number X of set bits, for a finite z of
+    /// either sign. See equations (5), (20) and (28) of Burns.
     ///
-    /// The function is a sum over the probabilities of [`Occupancy::pmf`], and takes as long as
-    /// their computation. For z >= 0, the relative error is at most 2e-12. For z < 0, the signs of
-    /// the terms alternate. In this case, the absolute error is at most `2e-12 E[|z|^X]`.
+    /// The function is a sum over all probabilities, and takes as long as [`Occupancy::pmf`]. For
+    /// z >= 0, the relative error is at most 2e-12. For z < 0, the signs of the terms alternate,
+    /// and the absolute error is at most `2e-12 * E[|z|^X]`.
     ///
     /// # Errors
     /// Fails if `E[|z|^X]` exceeds the range of `f64`. Fails with
-    /// [`Error::LawTooCostly`](crate::Error::LawTooCostly) if the probabilities take too much work,
-    /// or if probabilities below 1e-280 could change the result.
+    /// [`Error::LawTooCostly`](crate::Error::LawTooCostly) if the probabilities take too much work.
+    /// Fails with the same error if probabilities below 1e-280, which are not computed, could
+    /// change the result.
     pub fn generating_function(&self, z: f64) -> Result<f64> {
         let _work = work::begin();
         if !z.is_finite() {

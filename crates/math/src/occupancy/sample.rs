@@ -9,12 +9,13 @@ use alloc::vec;
 const MAX_DRAWS: f64 = 1e7;
 
 impl Occupancy {
-    /// Returns a number of set bits, drawn exactly from the law by simulating the throws. `words`
-    /// must return uniform and independent 64-bit words.
+    /// Returns a random number of set bits that has exactly this law. The method simulates which
+    /// bits are hit. `words` must return uniform and independent 64-bit words.
     ///
-    /// A throw takes one random draw. A committee takes one draw for each of its bits. But a
-    /// committee of more than half of all bits takes one draw for each bit that it does not
-    /// contain. The simulation uses a few bytes of memory per bit of the filter.
+    /// A throw (an independent probe) takes one random draw. A committee (a set of distinct bits)
+    /// takes one draw for each of its bits. A committee of more than half of all bits takes one
+    /// draw for each bit outside the committee instead. The simulation uses a few bytes of memory
+    /// per bit of the filter.
     ///
     /// ```
     /// use truebloom_math::occupancy::Occupancy;
@@ -32,9 +33,9 @@ impl Occupancy {
     ///
     /// # Errors
     /// Fails with [`Error::LawTooCostly`](crate::Error::LawTooCostly) if the simulation would take
-    /// more than about a second. The limit is about 10^7 throws, about 2.5 million draws for
-    /// committees, or about 10^8 bits. It is lower for an intersection and for committees of more
-    /// than half of all bits.
+    /// more than about a second. The simulation reaches this limit with about 10^7 throws
+    /// (independent probes), with about 2.5 million draws for committees, or with about 10^8 bits.
+    /// Intersections, and committees of more than half of all bits, reach the limit earlier.
     pub fn sample(&self, words: &mut impl FnMut() -> u64) -> Result<u64> {
         let all = self.departments.iter().flatten();
         // A small committee's bits are remembered. For a large committee, the bits that it leaves

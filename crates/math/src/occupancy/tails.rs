@@ -18,11 +18,11 @@ pub struct Probability {
     /// The upper end, which is at least the probability.
     pub upper: f64,
     /// The method by which the bracket was obtained. [`Method::Exact`] means a recurrence whose
-    /// terms are all positive. The bracket includes all its rounding errors, and its relative width
-    /// is below 1e-9 unless the probability is extremely small. [`Method::Validated`] means a sum
-    /// of contour integrals, with a relative width of about 4e-12. This bracket is tested but not
-    /// proven. [`Method::Bound`] means the inequalities of Bennett and of Berry and Esseen. This
-    /// bracket is proven, but wide.
+    /// terms are all positive. The bracket includes all rounding errors of the recurrence. The
+    /// relative width of the bracket is below 1e-9 unless the probability is extremely small.
+    /// [`Method::Validated`] means a sum of contour integrals, with a relative width of about
+    /// 4e-12. This bracket is tested but not proven. [`Method::Bound`] means the inequalities of
+    /// Bennett and of Berry and Esseen. This bracket is proven, but wide.
     pub method: Method,
 }
 
@@ -81,9 +81,10 @@ impl Effort {
 impl Occupancy {
     /// Returns the probability of at most `ones` set bits.
     ///
-    /// The smaller of the two tails is summed, so that a small probability keeps its relative
-    /// precision. If the sum would take too many steps (about half a second), the result is a
-    /// wider, proven bracket with [`Method::Bound`].
+    /// The method sums the smaller of two probabilities: of at most `ones` set bits, or of more
+    /// than `ones` set bits. So a small probability keeps its relative precision. If the sum would
+    /// take more than about half a second, the result is a proven bracket with [`Method::Bound`],
+    /// which is wider than the bracket of a sum.
     ///
     /// # Errors
     /// Fails if the moments would take too much work.
@@ -111,14 +112,16 @@ impl Occupancy {
         }
     }
 
-    /// Returns a bracket for the smallest possible number x of set bits with `P(X <= x) >= p`, for
-    /// p from 0 to 1. This takes at most about 50 microseconds at any size.
+    /// Returns a bracket for the p-quantile of the number X of set bits: the smallest possible x
+    /// with `P(X <= x) >= p`. Here, p is from 0 to 1. This takes at most about 50
+    /// microseconds at any size.
     ///
-    /// For small filters, the probabilities are summed, and the two ends are almost always equal.
-    /// For larger filters, the two ends follow from the exact mean and variance by the inequalities
-    /// of Bennett and of Berry and Esseen. These ends are at most about one standard deviation
-    /// apart. For large filters, they are only a few bits apart if p is not close to 0 or 1.
-    /// [`Occupancy::exact_quantile`] always sums the probabilities.
+    /// For small filters, the probabilities are summed, and the two ends of the bracket are almost
+    /// always equal. For all other filters, the two ends are computed from the mean and the
+    /// variance, by the inequalities of Bennett and of Berry and Esseen. The two ends are then at
+    /// most about one standard deviation apart. For large filters, the two ends are only a few bits
+    /// apart if p is not close to 0 or 1. [`Occupancy::exact_quantile`] always sums the
+    /// probabilities.
     ///
     /// ```
     /// use truebloom_math::occupancy::Occupancy;
@@ -145,8 +148,9 @@ impl Occupancy {
     }
 
     /// Like [`quantile`](Self::quantile), but always computed by summing the probabilities. The two
-    /// ends are almost always equal. They differ only if some `P(X <= x)` is extremely close to p,
-    /// so that the error of the sum could decide the comparison. This takes up to a few seconds.
+    /// ends of the bracket are almost always equal. The two ends differ only if, for some x,
+    /// `P(X <= x)` is so close to p that rounding errors could change the result. This takes up to
+    /// a few seconds.
     ///
     /// # Errors
     /// Fails if `p` is not from 0 to 1. Fails with [`Error::LawTooCostly`] if computing the
