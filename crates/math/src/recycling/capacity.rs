@@ -16,15 +16,16 @@ use core::cell::{Cell, RefCell};
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SizedDesign {
-    /// The design, with the best number of probes found and the best recycle threshold sigma.
+    /// The design. It has the best number of probes that the search found, and the best recycle
+    /// threshold (`sigma`) for this number of probes.
     pub design: Design,
     /// The rates and the number of items of the design.
     pub run: LongRun,
 }
 
 /// Searches for the design that holds the most items per cycle, among all designs with `bits` bits
-/// in total and a long-run rate of at most `rate`. With two phases, it maximises the items per
-/// phase. If several designs hold equally many items, the result is the design with the fewest
+/// in total and a long-run rate of at most `rate`. With two phases, the search maximises the items
+/// per phase. If several designs hold equally many items, the result is the design with the fewest
 /// probes. (Two numbers of items count as equal if their relative difference is below 1e-11.) With
 /// two phases, each filter has half of the bits; if `bits` is odd, one bit is not used. The result
 /// is `None` if the search finds no design whose rate is low enough.
@@ -36,23 +37,25 @@ pub struct SizedDesign {
 /// increase is only observed, so the search tries every sigma for filters of at most 64 bits.
 ///
 /// To accept or reject a design, the search compares proven lower and upper bounds on its rate with
-/// the exact value of `rate`. For small designs, these bounds have the precision of pairs of `f64`.
-/// For large designs, they have at most the precision of an `f64`. If `rate` is between the bounds,
-/// the design is rejected, unless its rate is proven to be equal to `rate`. This proof is possible
-/// only for filters of at most 16 bits.
+/// the exact value of `rate`. For small designs, these bounds are computed with about twice the
+/// digits of an `f64`. For large designs, these bounds have at most the precision of an `f64`. If
+/// `rate` is between the bounds, the design is rejected, unless its rate is proven to be equal to
+/// `rate`. This proof is possible only for filters of at most 16 bits.
 ///
-/// The search tries every probe count that is nearly optimal for large filters: in the limit of
-/// large filters, the number of items is within 3% of the best. For filters of up to 1,024 bits, it
-/// also tries other probe counts. It skips some probe counts if trying all of them would take too
-/// long. There is no proof that the resulting design is the best one. For small sizes, the search
-/// was compared with a search over all probe counts.
+/// The search tries every probe count that is nearly the best for very large filters: with such a
+/// probe count, a very large filter holds at least 97% of the largest possible number of items. For
+/// filters of up to 1,024 bits, the search also tries other probe counts. The search skips some
+/// probe counts if trying all of them would take too long. There is no proof that the resulting
+/// design is the best one. For small sizes, the results were checked against a search over all
+/// probe counts.
 ///
 /// The search takes time O(probes x bits) for each probe count that it tries. For a million bits,
-/// this is 0.2 seconds. Above a hundred thousand hashes (probes x sigma), it first bounds the rate
-/// by integrals, which takes a few microseconds. The slower recursion is then needed only if `rate`
-/// is between these bounds, if probes are distinct, or with [`Mode::retaining`]. A search ends
-/// after about a second with the best result so far. If there is no result yet, it fails with
-/// [`Error::TooLong`]. This can happen with hundreds of probes and a few thousand bits.
+/// this is 0.2 seconds. If probes times sigma (the recycle threshold) is above a hundred thousand,
+/// integrals first give bounds on the rate in a few microseconds. A slower recursion over the
+/// numbers of set bits then follows only in three cases: if `rate` is between these bounds, if
+/// probes are distinct, or with [`Mode::retaining`]. A search ends after about a second with the
+/// best result so far. If there is no result yet, the search fails with [`Error::TooLong`]. This
+/// can happen with hundreds of probes and a few thousand bits.
 ///
 /// ```
 /// use truebloom_math::recycling::{Mode, capacity};
@@ -66,7 +69,8 @@ pub struct SizedDesign {
 ///
 /// # Errors
 /// Fails if `bits` is out of range, or if the rate is below 1e-300. Fails with
-/// [`Error::EqualHashes`] if the bound on the rate of equal 128-bit hashes is above half of `rate`.
+/// [`Error::EqualHashes`] if the upper bound on the probability of equal 128-bit hashes is above
+/// half of `rate`.
 pub fn capacity(bits: u64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>> {
     let _work = work::begin();
     check_bits(bits / mode.filters())?;
@@ -78,10 +82,12 @@ pub fn capacity(bits: u64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign
 /// wrongly reported as seen with a probability of at most `rate`. This holds whatever came before
 /// the item. So the average over any such stream is at most `rate`, too.
 ///
-/// With one phase, the bound of [`capacity()`] on the average rate holds on every such stream. With
-/// two phases, it does not. If an item of the frozen filter (the full filter of the previous phase)
-/// repeats, it is inserted into the active filter. Such items may fill the active filter before new
-/// items come. So on some streams, the average rate can come close to the worst rate.
+/// In contrast, [`capacity()`] bounds only the average rate. With one phase, this bound holds on
+/// every stream that was chosen without knowledge of the seeds. With two phases, this bound does
+/// not hold on every such stream. The *frozen* filter is the full filter of the previous phase, and
+/// items are inserted into the *active* filter. If an item of the frozen filter repeats, this item
+/// is inserted into the active filter, too. Such items may fill the active filter before new items
+/// come. So on some streams, the average rate can come close to the worst rate.
 ///
 /// For two phases with the same seed, the worst rate is computed as if the set bits of the two
 /// filters were independent.
@@ -110,12 +116,13 @@ pub fn worst_capacity(bits: u64, rate: &Rate, mode: Mode) -> Result<Option<Sized
 /// The result is `None` if more than 2^62 bits would be needed.
 ///
 /// A filter with more bits can hold slightly fewer items, because sigma and the number of probes
-/// are integers. So after a bisection, the search also tries smaller sizes. Up to 512 bits, it
-/// tries all smaller sizes. Up to a hundred thousand bits, it tries 48 smaller sizes; above a
-/// hundred thousand bits, it tries 12. With two phases, the search varies the size of each of the
-/// two filters, and therefore tries only even total sizes. Above 256 bits, the search ends at the
-/// first size that is clearly too small: even with four more set bits per cycle, the filter would
-/// not hold enough items. For small filters, the search was compared with a search over all sizes.
+/// are integers. So after a bisection, the search also tries smaller sizes. Up to 512 bits, the
+/// search tries all smaller sizes. Up to a hundred thousand bits, the search tries 48 smaller
+/// sizes; above a hundred thousand bits, it tries 12. With two phases, these sizes are the sizes of
+/// each of the two filters, so the total size is always even. Above 256 bits, the search ends at
+/// the first size that is clearly too small. A size is clearly too small if the filter would need
+/// more than four additional set bits per cycle to hold enough items. For small filters, the
+/// results were checked against a search over all sizes.
 ///
 /// # Errors
 /// Fails as [`capacity()`] does. Also fails if `items` is not above 0, or if it is above 1e18.

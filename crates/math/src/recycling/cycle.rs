@@ -21,9 +21,10 @@ use alloc::vec::Vec;
 pub struct Cycle {
     /// The mean length, as in [`LongRun::items_per_cycle`](super::LongRun::items_per_cycle).
     pub mean: Bracket,
-    /// The variance of the length. Up to two million hashes (probes x sigma), its relative error is
-    /// below 1e-6. For more hashes, no bound on the error is proven. In this case, if probes may
-    /// collide and no item is retained, the value is the variance in the limit of large filters.
+    /// The variance of the length. If probes times sigma (the recycle threshold) is at most two
+    /// million, the relative error is below 1e-6. Above two million, no bound on the error is
+    /// proven. If, in addition, probes may collide and no item is retained, the value is the
+    /// variance in the limit of large filters.
     pub variance: f64,
     /// The smallest possible length of a cycle.
     pub least: u64,
@@ -40,13 +41,13 @@ pub(super) const MAX_LAW: f64 = 5e7;
 
 impl Design {
     /// Returns the distribution of the length of a cycle. The whole distribution is computed only
-    /// if probes x items x width is at most 5e7, where width is about `15 sqrt(sigma)`. This limit
-    /// allows a sigma of up to about 20,000. For larger filters, only the mean and the variance are
-    /// computed.
+    /// for a sigma (recycle threshold) of up to about 20,000. For larger filters, only the mean and
+    /// the variance are computed. More exactly, the product of the number of probes, the mean
+    /// number of items per cycle and `15 sqrt(sigma)` must be at most about 5e7.
     ///
-    /// A cycle continues after n items if at most sigma bits are set. So the distribution of its
-    /// length N follows from the distribution of the number of set bits (Burns). The variance is
-    /// computed from `E[N (N+1) / 2]`, the expected sum of the numbers from 1 to N.
+    /// A cycle continues after n items if at most sigma bits are set. So the distribution of the
+    /// number of set bits after n items gives the probability that the length N of the cycle is
+    /// above n. The variance of N is computed from `E[N]` and `E[N (N+1) / 2]`.
     ///
     /// # Errors
     /// Fails as [`long_run`](Self::long_run) does.
@@ -135,10 +136,10 @@ impl Cycle {
         self.survival.as_deref()
     }
 
-    /// Returns the smallest n for which a cycle has at most n items with probability at least `p`,
-    /// and the method by which n was computed. The method is `Validated` if n was computed from the
-    /// distribution. Otherwise, n comes from a normal approximation, and the method is
-    /// `Approximation`.
+    /// Returns a number n of items, and the method by which n was computed. This n is the smallest
+    /// number for which the following holds: with probability at least `p`, a cycle has at most n
+    /// new items. The method is `Validated` if n was computed from the distribution. Otherwise, n
+    /// comes from a normal approximation, and the method is `Approximation`.
     ///
     /// # Errors
     /// Fails if `p` is not strictly between 0 and 1.

@@ -7,8 +7,10 @@ use crate::{Method, bisect};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// How long a design remembers an item. Time is measured in *new* items. An item is new if the
-/// active filter did not contain it, even if the frozen filter did.
+/// How long a design remembers an item. Items are inserted into the *active* filter. With two
+/// phases, the *frozen* filter is the full filter of the previous phase. Time is measured in *new*
+/// items. An item is new if the active filter does not contain the item, even if the frozen filter
+/// contains it.
 #[derive(Clone, Debug)]
 pub struct Forgetting {
     design: Design,
@@ -19,26 +21,27 @@ pub struct Forgetting {
 
 impl Design {
     /// Returns the distribution of the number of new items for which an item is remembered. The
-    /// item arrives at a random moment in a long stream of new items. *Forgotten* means that no
-    /// filter contains the item. A repeat of a forgotten item may still be reported as seen, with
-    /// the same probability as any new item.
+    /// item arrives at a random moment in a long stream of new items. The item is *forgotten* when
+    /// no filter contains it any more. A repeat of a forgotten item may still be reported as seen,
+    /// with the same probability as any new item.
     ///
-    /// With one phase, an item is forgotten when its cycle ends. With two phases, it is forgotten
-    /// when the next cycle ends. A random item is more likely to be in a long cycle: the
-    /// probability of a cycle is proportional to its length N. Within the cycle, every place is
-    /// equally likely. So the probability that exactly u more items follow in the same cycle is
-    /// `P(N > u) / E[N]`.
+    /// With one phase, an item is forgotten when its cycle ends. With two phases, an item is
+    /// forgotten when the next cycle ends. Let N be the length of a cycle. A random item is more
+    /// likely to be in a long cycle than in a short one, because a cycle of length N contains N
+    /// items. Every place in the cycle is equally likely. So the probability that exactly u more
+    /// items follow in the same cycle is `P(N > u) / E[N]`.
     ///
-    /// Let g be a number of new items, let `c = g + 1`, and let
-    /// `H_j(c) = E[(c - N_1 - .. - N_j)^+]` for independent cycle lengths N_1, N_2. Then the
-    /// probability that the item is forgotten after g new items is
+    /// Let N, N_1 and N_2 be the lengths of independent cycles, and let `x^+` be the larger of x
+    /// and 0. Let `H_0(c) = c`, `H_1(c) = E[(c - N_1)^+]` and `H_2(c) = E[(c - N_1 - N_2)^+]`. Let
+    /// g be a number of new items, and let `c = g + 1`. Then the probability that the item is
+    /// forgotten after g new items is
     ///
     /// ```text
     /// one phase   (H_0(c) - H_1(c)) / E[N]  = E[min(N, c)] / E[N]
     /// two phases  (H_1(c) - H_2(c)) / E[N]
     /// ```
     ///
-    /// With [`Mode::retaining`](super::Mode::retaining), `c = g` replaces `c = g + 1`. With
+    /// With [`Mode::retaining`](super::Mode::retaining), the formula holds with `c = g`. With
     /// [`Trigger::Excluded`], the item that ends a phase is forgotten immediately, which adds
     /// `P(N > g) / E[N]` to the probability.
     ///
@@ -73,12 +76,12 @@ impl Forgetting {
     }
 
     /// Returns a number of new items during which no item is forgotten. Every item is remembered if
-    /// fewer than this number of new items have come after it. The number is 0 if an item that ends
-    /// its own cycle is forgotten immediately.
+    /// fewer than this number of new items have come after it. The number is 0 if the item that
+    /// ends a cycle is forgotten immediately.
     ///
     /// With [`Trigger::Included`], the number is the length of the shortest possible phase,
-    /// `floor(sigma / probes) + 1`. With [`Mode::retaining`](super::Mode::retaining), it is 1,
-    /// because an item that ends its own cycle is inserted into the emptied filter.
+    /// `floor(sigma / probes) + 1`. With [`Mode::retaining`](super::Mode::retaining), the number is
+    /// 1, because the item that ends a cycle is inserted into the emptied filter.
     #[must_use]
     pub fn remembered_at_least(&self) -> u64 {
         match self.design.mode.phases {
@@ -89,9 +92,10 @@ impl Forgetting {
     }
 
     /// Returns the number of new items after which an item is guaranteed to be forgotten. Usually,
-    /// the result is `None`: false positives set no bits, so a cycle can be arbitrarily long. There
-    /// is a limit only if the first item of every cycle ends the cycle. This is so if sigma is 0,
-    /// or if probes are distinct and sigma is below the number of probes.
+    /// the result is `None`: false positives set no bits, so a cycle can be arbitrarily long, and
+    /// an item can be remembered arbitrarily long. The result is a number only if the first item of
+    /// every cycle ends the cycle. This is so if the recycle threshold is 0. This is also so if
+    /// probes are distinct and the recycle threshold is below the number of probes.
     #[must_use]
     pub fn remembered_at_most(&self) -> Option<u64> {
         let design = &self.design;
@@ -105,14 +109,18 @@ impl Forgetting {
 
     /// Returns the probability that an item is no longer remembered after `gap` more new items.
     ///
-    /// The probability is normally computed from the distribution of the cycle length. The absolute
-    /// error is then below 1e-10 ([`Method::Validated`]).
+    /// A cycle lasts from one recycle to the next. The length of a cycle is the number of its new
+    /// items. For small designs, the probability is computed from the distribution of the cycle
+    /// length (see [`Design::cycle`]). Its absolute error is then below 1e-10, and its method is
+    /// [`Method::Validated`].
     ///
-    /// If that distribution was not computed, a bracket follows from the mean and the variance of
-    /// the cycle length, by the inequalities of Jensen and Scarf. The value is the normal
-    /// approximation, limited to the bracket. The width of the bracket is at most about the
-    /// standard deviation divided by the mean. Its method is also [`Method::Validated`], because no
-    /// bound on the error of the variance is proven.
+    /// For large designs, this distribution is not computed. A lower and an upper bound on the
+    /// probability then follow from the mean and the variance of the cycle length. (The
+    /// inequalities are those of Jensen and Scarf.) The value is a normal approximation. If the
+    /// approximation is not between the bounds, the value is the nearer bound. The bounds differ by
+    /// at most about s/m, where s is the standard deviation and m is the mean of the cycle length.
+    /// The method is also [`Method::Validated`], because no bound on the error of the variance is
+    /// proven.
     #[must_use]
     pub fn probability(&self, gap: u64) -> Bracket {
         if gap < self.remembered_at_least() {

@@ -13,9 +13,9 @@ use alloc::vec::Vec;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Gaps {
-    /// Every gap below `below` is equally likely. This is the distribution of the number of
-    /// *different* other items between two draws of an item, if all draws come from a population of
-    /// `below` equally popular items.
+    /// Every gap below `below` is equally likely. This is the case for independent draws from a
+    /// population of `below` equally popular items. The gap is then the number of *different* other
+    /// items between two draws of the same item.
     Uniform {
         /// One more than the largest gap.
         below: u64,
@@ -95,12 +95,13 @@ impl Harmonic {
 }
 
 impl Forgetting {
-    /// Returns the probability that an item is forgotten when it repeats, averaged over a
-    /// distribution of the gap.
+    /// Returns the probability that an item is forgotten before it repeats. The gap is the number
+    /// of new items between an item and its repeat. The result is an average over the distribution
+    /// `gaps`.
     ///
     /// Gaps below 20,000 are added individually. Larger gaps are grouped into ranges. The length of
     /// a range is a thousandth of its smallest gap. For all gaps of a range, the function uses the
-    /// probability for the gap in the middle. This causes an error of at most about 1e-3.
+    /// probability for the gap in the middle. The error of the result is at most about 1e-3.
     ///
     /// # Errors
     /// Fails if a parameter of the distribution is out of range.
@@ -117,13 +118,17 @@ impl Forgetting {
         Ok((sum / before).clamp(0.0, 1.0))
     }
 
-    /// Returns the probability that an item is forgotten after `seconds`, if new items come as a
-    /// Poisson process at `rate` per second. The number of new items in this time has a Poisson
-    /// distribution. If its mean is 700 or more, the function replaces it by 64 equally likely
-    /// values from a normal distribution with the same mean and standard deviation.
+    /// Returns the probability that an item is forgotten after `seconds` seconds. New items arrive
+    /// as a Poisson process, with `rate` items per second on average.
+    ///
+    /// The number of new items in this time has a Poisson distribution with the mean
+    /// `seconds * rate`. If the mean is 700 or more, the function uses a normal distribution with
+    /// the same mean and standard deviation instead. The function then averages over 64 equally
+    /// likely values of the normal distribution.
     ///
     /// # Errors
-    /// Fails if one of the arguments is negative or not finite, or their product is above 1e18.
+    /// Fails if `seconds` or `rate` is negative or not finite, or if `seconds * rate` is above
+    /// 1e18.
     pub fn after(&self, seconds: f64, rate: f64) -> Result<f64> {
         let mean = seconds * rate;
         if !(seconds >= 0.0 && rate >= 0.0 && mean <= 1e18) {

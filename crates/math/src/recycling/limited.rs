@@ -15,16 +15,14 @@ impl Design {
     /// emptied when more than sigma bits are set, or after `items` new items. The result is at most
     /// the rate of [`Design::long_run`], and rises to that rate as the limit grows.
     ///
-    /// Let `C_i` be the event that the cycle has not ended before item i, and `rho_i` the rate just
-    /// before this item. Let `E[rho_i; C_i]` be the expectation of `rho_i` over this event, with
-    /// the value 0 outside it. The result is the sum of `E[rho_i; C_i]` divided by the sum of
-    /// `P(C_i)`, over i from 1 to `items`. The larger i is, the fuller the filter is in the cycles
-    /// that have not ended before item i. So the average rises with the limit. The relative error
-    /// is below 1e-9.
+    /// Let `p_i` be the probability that the cycle has not ended before item i. Let `rho_i` be the
+    /// rate just before item i, or 0 if the cycle has ended before item i. The result is the sum of
+    /// `E[rho_i]` for i from 1 to `items`, divided by the sum of `p_i`. The larger i is, the fuller
+    /// the filter is in the cycles that have not ended before item i. So the average rises with the
+    /// limit. The relative error is below 1e-9.
     ///
-    /// The computation takes time O(probes x items x width), where width is the number of states
-    /// (numbers of set bits) whose probability is not negligible. The computation is limited to 6e7
-    /// steps.
+    /// The computation takes time O(probes x items x width). Here, width is how many numbers of set
+    /// bits have a probability that is not negligible.
     ///
     /// # Errors
     /// Fails if `items` is 0, or if the computation would take more than 6e7 steps. Also fails for

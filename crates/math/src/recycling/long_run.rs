@@ -15,21 +15,23 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 
-/// The long-run properties of a design. The upper ends of the rates include the probability of
-/// equal 128-bit hashes (see [`Design::long_run`]).
+/// The long-run properties of a design. The upper ends of the rates include a bound on the
+/// probability that a new item has the same 128-bit hash as an item of the filter (see
+/// [`Design::long_run`]).
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct LongRun {
-    /// In the long run, the share of new items that are wrongly reported as seen. This is the rate
-    /// of Dozier, Salamatian and Rubenstein (equations 18 and 26), with the corrections D10 and D11
-    /// of docs/ERRATA.md.
+    /// The share of new items that are wrongly reported as seen, in the long run. Equations 18 and
+    /// 26 of Dozier, Salamatian and Rubenstein give this rate. The corrections D10 and D11 of
+    /// docs/ERRATA.md apply to these equations.
     pub fpr: Fpr,
-    /// The probability that a new item is reported as seen in the fullest state of the filter. In
-    /// this state, `sigma` bits are set, and with two phases, the frozen filter is as full as
-    /// possible.
+    /// The probability that a new item is reported as seen when the filter is as full as possible.
+    /// The number of set bits is then equal to `sigma`, the recycle threshold. With two phases,
+    /// this is the number of set bits in the active filter, and the frozen filter is also as full
+    /// as possible.
     pub worst: Fpr,
-    /// The expected number of new items in a cycle, including the item that ends the cycle. With
-    /// two phases, this is the number of new items in a phase.
+    /// The expected number of new items from one recycle to the next, including the item that
+    /// causes the recycle. With two phases, this is the number of new items in one phase.
     pub items_per_cycle: Bracket,
 }
 
@@ -54,24 +56,25 @@ impl Design {
     /// Returns the long-run average rate, the worst rate and the expected number of items in a
     /// cycle.
     ///
-    /// A recursion over the numbers of set bits computes these values. It takes time O(probes x
-    /// sigma) and memory O(probes). With five million set bits and seven probes, it takes a tenth
-    /// of a second. For large filters, integrals with bounded errors give the same values in
+    /// A recursion over the numbers of set bits computes the rates and the number of items. Let
+    /// sigma be the recycle threshold. The recursion takes time O(probes x sigma) and memory
+    /// O(probes). With five million set bits and seven probes, the recursion takes a tenth of a
+    /// second. For large filters, integrals with bounded errors give the same values in
     /// microseconds. The integrals require that probes may collide, and that every cycle begins
     /// with an empty filter.
     ///
-    /// If the integrals are possible, they are tried first above a million hashes (probes x sigma).
-    /// If their bracket is wide, the recursion computes a second bracket, and the result is the
-    /// intersection of both brackets. Above fifty million hashes, designs for which the integrals
-    /// are possible use only the integrals.
+    /// For designs for which the integrals are possible, the choice depends on probes times sigma
+    /// (the recycle threshold). Above a million, the integrals are tried first. If the bracket of
+    /// the integrals is wide, the recursion computes a second bracket, and the result is the
+    /// intersection of both brackets. Above fifty million, only the integrals are used.
     ///
-    /// All brackets are proven. Up to a million hashes, the ends of a bracket are usually two units
-    /// in the last place apart. If a bracket is wider than 1e-9 of its value, its method is
-    /// [`Method::Bound`].
+    /// All brackets are proven. If probes times sigma (the recycle threshold) is at most a million,
+    /// the ends of a bracket usually differ by only two units in the last place of an `f64`. If a
+    /// bracket is wider than 1e-9 of its value, its method is [`Method::Bound`].
     ///
     /// A new item is also reported as seen if it has the same 128-bit hash as an item of the
-    /// filter. The upper ends of the rates include an upper bound on the probability of this. The
-    /// bound is left out if it is below 2^-60 times the rate.
+    /// filter. The upper ends of the rates include an upper bound on the probability of such equal
+    /// hashes. A bound below 2^-60 times the rate is not added.
     ///
     /// # Errors
     /// Fails with [`Error::TooLong`] if the computation would take more than about a second.
@@ -101,8 +104,8 @@ impl Design {
     /// Returns an approximation of the result of [`long_run`](Self::long_run). Use it for designs
     /// for which `long_run` fails with [`Error::TooLong`]. These are large designs with distinct
     /// probes or with [`Mode::retaining`]. The approximation assumes that probes may collide and
-    /// that no item is retained. This takes microseconds. The relative error is about `k^2/bits`.
-    /// With 7 probes in 200,000 bits, it is below 3e-4.
+    /// that no item is retained. This takes microseconds. With k probes per item, the relative
+    /// error is about `k^2/bits`. With 7 probes in 200,000 bits, it is below 3e-4.
     ///
     /// The method is [`Method::Approximation`]. The lower and upper ends are proven, but far apart.
     ///
@@ -112,8 +115,8 @@ impl Design {
         Ok(self.adding_equal_hashes(self.long_run_of_bits_nearly()?))
     }
 
-    /// Like [`long_run_nearly`](Self::long_run_nearly), but without equal hashes, as in
-    /// [`long_run_of_bits`](Self::long_run_of_bits).
+    /// Like [`long_run_nearly`](Self::long_run_nearly), but as if different items never had equal
+    /// hashes. See [`long_run_of_bits`](Self::long_run_of_bits).
     ///
     /// # Errors
     /// Fails as [`long_run_nearly`](Self::long_run_nearly) does.

@@ -25,8 +25,8 @@
 //!
 //! The rates are those of Dozier, Salamatian and Rubenstein, *Modeling Average False Positive Rates
 //! of Recycling Bloom Filters*, with the corrections in docs/ERRATA.md. A recursion over the
-//! numbers of set bits computes them. The lower and upper ends that [`Design::long_run`] returns
-//! are proven, and they account for all rounding errors.
+//! numbers of set bits computes these rates. The lower and upper ends that [`Design::long_run`]
+//! returns are proven, and include all rounding errors.
 
 mod average;
 mod blocked;
@@ -181,7 +181,8 @@ impl Design {
 }
 
 /// A non-negative number with two bounds: `lower <= truth <= upper`. With [`Method::Simulation`],
-/// this holds only with 99% confidence. With [`Method::Validated`], it is not proven.
+/// the two bounds hold only with 99% confidence. With [`Method::Validated`], the two bounds are not
+/// proven.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Bracket {

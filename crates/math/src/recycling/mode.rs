@@ -60,21 +60,22 @@ pub enum Seeds {
     Kept,
 }
 
-/// How items are placed, and what happens at a recycle. The default is one phase and a new seed for
-/// each phase. Probes may collide, and no item is retained.
+/// How items are placed, and what happens at a recycle. The default is one phase, and a new seed
+/// after every recycle. By default, several probes of an item may hit the same bit, and the item
+/// that causes a recycle is not inserted again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Mode {
     /// One filter or two.
     pub phases: Phases,
     /// Whether several probes of an item may hit the same bit, as in the standard filter. If false,
-    /// they are distinct, as in the classic filter.
+    /// the probes of an item hit distinct bits, as in the classic filter.
     pub colliding: bool,
-    /// Whether the item that ended a cycle is *retained*: inserted into the emptied filter.
-    /// Retaining is possible only with one phase.
+    /// Whether the item that causes a recycle is *retained*, which means that it is inserted into
+    /// the emptied filter. This is possible only with one phase.
     pub retaining: bool,
-    /// Whether each phase has its own seed. Long-run rates depend on this setting only with two
-    /// phases or with `retaining`.
+    /// Whether the filter gets a new seed at every recycle. The long-run rates depend on this
+    /// setting only if there are two phases, or if `retaining` is true.
     pub seeds: Seeds,
 }
 
@@ -85,7 +86,8 @@ impl Default for Mode {
 }
 
 impl Mode {
-    /// Creates a mode with two phases and [`Trigger::Included`]. All other settings are the
+    /// Creates a mode with two phases. The item that makes the active filter full stays in the
+    /// filter when it becomes the frozen filter ([`Trigger::Included`]). All other settings are the
     /// defaults.
     #[must_use]
     pub fn two_phase() -> Mode {

@@ -8,18 +8,20 @@ use crate::exact::work;
 use crate::{Fpr, Method, Variant};
 use alloc::vec;
 
-/// Which rate is computed, and which items count towards the limit N. The names f_w, f_o and f_a
-/// are those of Dozier, Salamatian and Rubenstein.
+/// The kind of rate of a filter that is emptied after N items. The kind also determines which items
+/// count towards N. The names f_w, f_o and f_a are those of Dozier, Salamatian and Rubenstein.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Counting {
-    /// The rate of the item that comes after N new items (f_w). All new items count towards N.
+    /// The rate after N new items, when the filter is fullest (f_w). All new items count towards N,
+    /// even new items that are wrongly reported as seen.
     Worst,
-    /// The average rate of the first N new items (f_o). A filter that is emptied in this way would
-    /// have to know which items are really new. All new items count towards N.
+    /// The average rate of the first N new items (f_o). All new items count towards N, even new
+    /// items that are wrongly reported as seen. To be emptied after exactly N new items, a filter
+    /// would have to know which items are really new.
     Oracle,
-    /// The average rate of all new items of a cycle (f_a). The cycle ends when N items have set a
-    /// bit. These are the only items that a user of the filter can count.
+    /// The average rate of all new items of a cycle (f_a). The cycle ends when N items have each
+    /// set at least one bit. A user of the filter can count only such items.
     Real,
 }
 
@@ -36,31 +38,34 @@ impl core::str::FromStr for Counting {
     }
 }
 
-/// The rate of a filter that is emptied after N items.
+/// The rate of a filter that is emptied after N items. [`Counting`] says which rate this is, and
+/// which items count towards N.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct NBounded {
-    /// The rate, computed by a Markov chain over the number of set bits.
+    /// The exact rate. For [`Counting::Worst`], it is computed by the formula for the standard
+    /// filter. For the other rates, it is computed by a Markov chain over the number of set bits.
     pub fpr: Fpr,
-    /// The rate that the formula of Dozier, Salamatian and Rubenstein gives. For
-    /// [`Counting::Oracle`] and [`Counting::Real`], the formula uses the textbook rate after i - 1
-    /// items as the rate of the i-th new item (see D14 and D15 in docs/ERRATA.md).
+    /// The rate according to the formula of Dozier, Salamatian and Rubenstein, which uses the
+    /// textbook approximation. For [`Counting::Oracle`] and [`Counting::Real`], the formula assumes
+    /// that the rate of the i-th new item is the textbook rate of a filter with i - 1 items (see
+    /// D14 and D15 in docs/ERRATA.md).
     pub printed: f64,
     /// The expected number of new items in a cycle.
     pub arrivals: Bracket,
-    /// With [`Counting::Real`], the probability that a cycle never ends. A cycle never ends if all
-    /// bits are set before N items have set a bit. The rate and the number of arrivals are averages
-    /// over the cycles that end.
+    /// The probability that a cycle never ends. It is above 0 only with [`Counting::Real`]: a cycle
+    /// never ends if all bits are set before N items have set a bit. The rate and the number of
+    /// arrivals are averages over the cycles that end.
     pub stuck: f64,
 }
 
-/// Returns the long-run rate of a standard filter with this many bits and probes that is emptied
-/// after `items` items.
+/// Returns the long-run rate of a standard filter that is emptied after `items` items. The filter
+/// has `bits` bits and `probes` probes per item.
 ///
-/// For [`Counting::Worst`], the rate is exact at any size. For the other rates, the distribution of
-/// the number of set bits is computed item by item. This takes time O(items x probes x width),
-/// where width is the number of states (numbers of set bits) whose probability is not negligible.
-/// If this would take more than 6e7 steps, the function fails with
+/// For [`Counting::Worst`], the rate is exact at any size. For the other kinds of [`Counting`], the
+/// distribution of the number of set bits is computed item by item. This takes time O(items x
+/// probes x width). Here, width is how many numbers of set bits have a probability that is not
+/// negligible. If this would take more than 6e7 steps, the function fails with
 /// [`Error::TooLong`](crate::Error::TooLong). The brackets include all rounding errors.
 ///
 /// ```

@@ -46,9 +46,10 @@ impl Design {
     ///
     /// Let n be `items`, let f be the long-run average rate, and let alpha be `1 - confidence`. For
     /// one phase without [`Mode::retaining`](super::Mode::retaining), the bound is about
-    /// `n f + sqrt(2 n f ln(1/alpha))`. The worst rate replaces f in three cases: with two phases,
-    /// with retaining, and above ten million hashes (probes x sigma). The result divided by `items`
-    /// is a bound on the average rate of the run. The computation takes less than a second.
+    /// `n f + sqrt(2 n f ln(1/alpha))`. In three cases, the bound uses the worst rate instead of f:
+    /// with two phases, with retaining, and if probes times sigma (the recycle threshold) is above
+    /// ten million. The result divided by `items` is a bound on the average rate of the run. The
+    /// computation takes less than a second.
     ///
     /// ```
     /// use truebloom_math::recycling::{Design, Mode};
@@ -61,8 +62,8 @@ impl Design {
     ///
     /// # Errors
     /// Fails as [`Design::long_run`] does. Also fails if `items` is 0 or above 10^15, or if
-    /// `confidence` is not strictly between 0 and 1. Also fails for [`Seeds::Kept`], because the
-    /// same item could then be dropped again and again.
+    /// `confidence` is not strictly between 0 and 1. Also fails for [`Seeds::Kept`]: if all phases
+    /// have the same seed, the same item could be wrongly dropped again and again.
     pub fn wrong_drops_at_most(&self, items: u64, confidence: f64) -> Result<u64> {
         let _work = work::begin();
         let threshold = threshold(items, confidence)?;
@@ -78,7 +79,8 @@ impl Design {
     }
 
     /// Returns whether [`wrong_drops_at_most`](Self::wrong_drops_at_most) uses only the worst rate.
-    /// This is so with two phases, with a retained item, or if probes x sigma is above ten million.
+    /// This is so with two phases, with [`Mode::retaining`](super::Mode::retaining), or if probes
+    /// times sigma (the recycle threshold) is above ten million.
     #[must_use]
     pub fn wrong_drops_are_by_worst(&self) -> bool {
         let cycles_are_alike = self.mode.phases == Phases::One && !self.mode.retaining;

@@ -13,19 +13,20 @@ use crate::{Rate, try_bisect};
 /// design is at most `rate`. The result is `None` if more than 2^62 bits would be needed.
 ///
 /// If `forgotten` is 0, every item is guaranteed to be remembered until at least `items` more new
-/// items have come. Only two phases with [`Trigger::Included`] can give this guarantee. They still
-/// remember every item after `floor(sigma / probes)` more new items, whatever the hashes are.
+/// items have come. Only two phases with [`Trigger::Included`] can give this guarantee. With this
+/// setting, every item is remembered for at least `floor(sigma / probes)` more new items, whatever
+/// the hashes are. Here, sigma is the recycle threshold.
 ///
-/// If `forgotten` is above 0, it is an upper bound on the probability that an item is no longer
-/// remembered after `items` more new items. This probability is the value of
+/// If `forgotten` is above 0, an item is no longer remembered after `items` more new items with a
+/// probability of at most `forgotten`. This probability is the value of
 /// [`Forgetting::probability`](super::Forgetting::probability). With one phase, a cycle must have
 /// about `items / forgotten` items. With two phases, each phase needs only slightly more than
 /// `items / (1 + forgotten)` items.
 ///
-/// The search uses [`min_bits`](super::min_bits). The design meets both `forgotten` and `rate`, but
-/// may not be the smallest. There may be a slightly smaller design with another number of probes,
-/// or with a slightly shorter cycle. After about a second, the search ends and returns the best
-/// result so far.
+/// The search uses [`min_bits`](super::min_bits). The resulting design meets both `forgotten` and
+/// `rate`, but may not be the smallest such design. There may be a slightly smaller design with
+/// another number of probes, or with a slightly shorter cycle. After about a second, the search
+/// ends and returns the best result so far.
 ///
 /// ```
 /// use truebloom_math::recycling::{Mode, remember};
@@ -40,8 +41,8 @@ use crate::{Rate, try_bisect};
 ///
 /// # Errors
 /// Fails as [`min_bits`](super::min_bits) does. Also fails if `items` is 0 or above 10^15.
-/// `forgotten` must be 0, or at least 1e-6 and below 1. If it is 0, the mode must have two phases
-/// with [`Trigger::Included`](super::Trigger::Included).
+/// `forgotten` must be 0, or at least 1e-6 and below 1. If `forgotten` is 0, the mode must have two
+/// phases with [`Trigger::Included`](super::Trigger::Included).
 pub fn remember(items: u64, forgotten: f64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>> {
     let _work = work::begin();
     leaving_room(rate, 0, |rate| remembering(items, forgotten, rate, Kept::Average, mode))

@@ -13,30 +13,30 @@ use alloc::vec::Vec;
 
 /// The results of a simulated run, each with a 99% interval ([`Method::Simulation`]). The run is
 /// divided into 64 parts of equal length. The intervals are computed from the variation between
-/// these parts. If counts are small, an exact interval is computed as well, and the resulting
-/// interval contains both.
+/// these parts. If a count is small, a second, exact interval is computed as well. The interval of
+/// the result then contains both intervals.
 ///
-/// A *first arrival* is an arrival of an item that no filter holds at this moment. It *passes* if
-/// the filter reports the item as seen. Later arrivals of the item belong to the same first arrival
-/// as long as a filter holds the item. These are the terms of Dozier, Salamatian and Rubenstein
-/// (section II-E).
+/// A *first arrival* is an arrival of an item that no filter holds at this moment. The first
+/// arrival *passes* if the filter reports the item as seen. Later arrivals of the item belong to
+/// the same first arrival as long as a filter holds the item. Dozier, Salamatian and Rubenstein use
+/// these terms (section II-E).
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Simulated {
-    /// The number of first arrivals that pass, divided by the number of first arrivals (the paper's
-    /// count-instance).
+    /// The number of first arrivals that pass, divided by the number of first arrivals. Dozier et
+    /// al. call this rate count-instance.
     pub instance: Bracket,
-    /// The number of first arrivals that pass, divided by the number of all arrivals (the paper's
-    /// count-first).
+    /// The number of first arrivals that pass, divided by the number of all arrivals. Dozier et al.
+    /// call this rate count-first.
     pub first: Bracket,
     /// The number of arrivals of items whose first arrival passed, divided by the number of all
-    /// arrivals (the paper's count-each).
+    /// arrivals. Dozier et al. call this rate count-each.
     pub each: Bracket,
     /// The mean number of new items per cycle. Here, an item is new if it is not in the active
-    /// filter when it arrives. New items that pass count, too.
+    /// filter when it arrives. A new item is counted even if the filter wrongly reports it as seen.
     pub items_per_cycle: Bracket,
-    /// Among the repeats of items, the share that came after the item had been forgotten. The share
-    /// is 0 if no item repeats.
+    /// The share of repeats that came after the filter had forgotten the item. A repeat is an
+    /// arrival of an item that has arrived before. The share is 0 if no item repeats.
     pub forgotten: Bracket,
 }
 
@@ -60,11 +60,13 @@ pub trait Subject {
 /// items, the simulation runs another `arrivals / 10` items that are not counted.
 ///
 /// Positions are uniform and come from SplitMix64, a generator that never changes. So the same seed
-/// gives the same run on every machine. As in the models, items get new positions in every cycle.
-/// There are two exceptions, both for a design whose phases all have the same seed. With two
-/// phases, all items keep their positions. With `retaining`, the retained item keeps its positions
-/// in the cycle that it begins. The simulation takes time O(probes x arrivals) and memory O(bits +
-/// population).
+/// gives the same run on every machine. Items get new positions in every cycle, with two
+/// exceptions. Both exceptions apply only if all cycles use the same seed
+/// ([`Seeds::Kept`](super::Seeds::Kept)). With two phases, every item keeps its positions in all
+/// cycles. With `retaining`, the retained item keeps its positions in the next cycle.
+///
+/// The simulation takes time O(probes x arrivals) and memory O(bits + population). Here, population
+/// is the number of items from which the stream draws.
 ///
 /// ```
 /// use truebloom_math::recycling::{Design, Mode, Stream, simulate};
@@ -83,7 +85,7 @@ pub fn simulate(design: &Design, stream: Stream, arrivals: u64, seed: u64) -> Re
 }
 
 /// Returns the filter that [`simulate()`] simulates. If `most_items` is `Some(n)`, a cycle also
-/// ends when n items have set bits in it.
+/// ends when n items have each set at least one bit in this cycle.
 ///
 /// # Errors
 /// Fails if there are more than 2^28 bits.
@@ -91,9 +93,10 @@ pub fn subject(design: &Design, most_items: Option<u64>, seed: u64) -> Result<im
     Filter::counted(*design, most_items.unwrap_or(u64::MAX), seed)
 }
 
-/// Like [`simulate()`], but with any filter that implements [`Subject`]. Only three settings of
-/// `mode` are used: the phases, the trigger and `retaining`. From these settings, the simulation
-/// derives which items the filter must remember after each recycle.
+/// Like [`simulate()`], but with any filter that implements [`Subject`]. The simulation uses only
+/// three settings of `mode`: whether there are one or two phases, the [`Trigger`], and `retaining`.
+/// From these settings, the simulation derives which items the filter must remember after each
+/// recycle.
 ///
 /// # Errors
 /// Fails as [`simulate`](simulate()) does.

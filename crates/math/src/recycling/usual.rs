@@ -7,8 +7,9 @@ use crate::exact::work;
 use crate::{Error, Plan, Rate, Result, Target};
 
 /// Returns the usual design for `bits` bits: a standard filter that is emptied after a fixed number
-/// of items. The number of items is the largest for which the expected rate after the last item,
-/// including equal hashes, is at most `rate`. The result is `None` if not even one item fits.
+/// of items. This number of items is the largest for which the expected rate after the last item is
+/// at most `rate`. The expected rate includes the probability that a new item has the same hash as
+/// an item in the filter. The result is `None` if not even one item fits.
 ///
 /// # Errors
 /// Fails as [`Plan::new`] does.
@@ -32,7 +33,8 @@ fn planned(target: Target, rate: &Rate) -> Result<Option<Plan>> {
     }
 }
 
-/// Three ways to use the same memory at the same rate: the usual design, one phase, and two phases.
+/// Three designs with the same memory for the same rate. The usual design is emptied after a fixed
+/// number of items. The other two designs are recycling filters with one phase and with two phases.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Comparison {
@@ -47,8 +49,8 @@ pub struct Comparison {
 
 impl Comparison {
     /// Returns the number of items per cycle with one phase, divided by the number of items per
-    /// cycle of [`usual`](Self::usual). For many bits, a rate of 0.01 and the default mode, the
-    /// ratio is 1.49. The result is `None` if `usual` or `one_phase` is `None`.
+    /// cycle of [`usual`](Self::usual). In the default mode, the ratio is 1.49 for large filters at
+    /// a rate of 0.01. The result is `None` if `usual` or `one_phase` is `None`.
     #[must_use]
     pub fn gain(&self) -> Option<f64> {
         self.over_usual(self.one_phase.as_ref())
@@ -56,7 +58,7 @@ impl Comparison {
 
     /// Returns the number of items per phase with two phases, divided by the number of items per
     /// cycle of [`usual`](Self::usual). With [`Trigger::Included`], two phases remember every item
-    /// for at least the length of the shortest possible phase. In contrast, the usual filter may
+    /// for at least the length of the shortest possible phase. In contrast, the usual design may
     /// forget an item as soon as the next item comes.
     #[must_use]
     pub fn gain_two_phase(&self) -> Option<f64> {

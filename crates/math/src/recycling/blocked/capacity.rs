@@ -26,8 +26,8 @@ pub struct BlockedSized {
 impl BlockedSized {
     /// Returns the bits per item of this design, divided by the bits per item of the design
     /// `standard`. For both designs, the number of items is the expected number of items in a
-    /// cycle. Both numbers are known as brackets, and the result is the largest ratio that the
-    /// brackets allow.
+    /// cycle. Each of these two numbers of items is known only as a bracket. The result is the
+    /// largest ratio that the two brackets allow.
     #[must_use]
     pub fn bits_ratio(&self, standard: &SizedDesign) -> f64 {
         let (items, others) = (self.run.items_per_cycle.lower, standard.run.items_per_cycle.upper);
@@ -44,18 +44,19 @@ impl BlockedSized {
 }
 
 /// Finds a blocked design with `bits` bits, rounded down to whole lines of [`BLOCK_BITS`] bits. The
-/// average rate of the design in the long run is proven to be at most `rate`. The number of items
-/// per cycle is nearly the largest possible number. The result is `None` if no design was found,
-/// which can happen with few lines at low rates.
+/// long-run average rate of the design is proven to be at most `rate`. The number of items per
+/// cycle is nearly the largest possible. The result is `None` if no design was found, which can
+/// happen with few lines at low rates.
 ///
 /// The [`limit`](BlockedDesign::limit) of the design has four significant decimal digits. It is the
 /// highest such number for which the average rate is proven to be at most `rate`. To choose the
-/// number of probes, the search first approximates the item count for each number of probes. It
-/// computes brackets only where this item count is at least 99.7% of the largest one. The resulting
-/// design holds less than 1% fewer items than the best design.
+/// number of probes, the search first approximates the items per cycle for each number of probes.
+/// The search computes proven bounds only for numbers of probes that reach at least 99.7% of the
+/// largest approximation. The resulting design holds more than 99% as many items as the best
+/// design.
 ///
-/// At usual rates, this takes tens of milliseconds, whatever the size. At a rate of 1e-9, it takes
-/// a few tenths of a second.
+/// At usual rates, the search takes tens of milliseconds, whatever the size. At a rate of 1e-9, the
+/// search takes a few tenths of a second.
 ///
 /// ```
 /// use truebloom_math::recycling::{Mode, blocked_capacity, capacity};
@@ -67,8 +68,7 @@ impl BlockedSized {
 /// ```
 ///
 /// # Errors
-/// Fails if there are fewer bits than in one line, if `bits` is out of range, or if the rate is
-/// below 1e-9.
+/// Fails if `bits` is below [`BLOCK_BITS`] or out of range, or if the rate is below 1e-9.
 pub fn blocked_capacity(bits: u64, rate: &Rate) -> Result<Option<BlockedSized>> {
     let _work = work::begin();
     check_bits(bits)?;
@@ -194,13 +194,13 @@ fn decimal_below(limit: f64) -> i64 {
     (power + 18) * 9_000 + digits.clamp(1_000, 9_999) - 1_000
 }
 
-/// Finds nearly the smallest blocked design that is proven to hold at least `items` items per
-/// cycle, at an average rate of at most `rate` in the long run. The result is `None` if no design
-/// with up to 2^62 bits was found.
+/// Finds nearly the smallest blocked design that is proven to hold at least `items` items per cycle
+/// on average. The long-run average rate of the design is proven to be at most `rate`. The result
+/// is `None` if no design with up to 2^62 bits was found.
 ///
-/// The search stops when a slightly smaller size is not enough. The difference between the two
-/// sizes is at most one line plus a thousandth of the size. The capacity is not exactly monotone in
-/// the number of bits, so an even smaller size may still be enough. The search takes a few tenths
+/// The search stops at a size that is large enough when a slightly smaller size is not. The two
+/// sizes differ by at most one line plus a thousandth of the size. A design with more bits can hold
+/// slightly fewer items, so an even smaller size may still be enough. The search takes a few tenths
 /// of a second.
 ///
 /// # Errors

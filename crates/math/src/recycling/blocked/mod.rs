@@ -24,10 +24,10 @@ use crate::exact::work;
 use crate::law::{Blocked, InBlock};
 use crate::{Fpr, MAX_BLOCKED_PROBES, Method};
 
-/// The design of a blocked recycling filter with one phase: there is a single filter, without a
-/// second, frozen filter. A cycle ends when the current rate of the filter, computed from its set
-/// bits, exceeds a limit. The filter is then emptied. Positions within a line are independent, as
-/// in [`InBlock::Independent`].
+/// The design of a blocked recycling filter, in which all probes of an item are in one line. The
+/// design has one phase, so there is no second, frozen filter. The current rate of the filter is
+/// computed from its set bits. A cycle ends when the current rate exceeds a limit. The filter is
+/// then emptied. Positions within a line are independent, as in [`InBlock::Independent`].
 ///
 /// ```
 /// use truebloom_math::{BLOCK_BITS, recycling::BlockedDesign};
@@ -105,22 +105,24 @@ impl BlockedDesign {
     }
 
     /// Returns the limit, the highest rate at which a cycle continues. A new item is wrongly
-    /// reported as seen with a probability of at most the limit, apart from equal hashes. The worst
-    /// rate of [`long_run`](Self::long_run) includes equal hashes.
+    /// reported as seen with a probability of at most the limit plus `bits / 2^128`. The second
+    /// number is an upper bound on the probability that the new item has the same hash as an item
+    /// in the filter. The worst rate of [`long_run`](Self::long_run) includes this probability.
     #[must_use]
     pub fn limit(&self) -> f64 {
         self.limit
     }
 
     /// Returns the weights of lines, from which a filter computes its current rate. The weight of a
-    /// line is the rate of a query that reads this line.
+    /// line expresses the probability that a new item with all probes in this line is reported as
+    /// seen.
     #[must_use]
     pub fn weights(&self) -> Weights {
         Weights::new(self.block_bits(), self.probes())
     }
 
-    /// Returns the largest sum of the weights of all lines at which the filter is not emptied. In
-    /// the units of [`Weights`], it is `limit` times the number of lines, rounded down.
+    /// Returns the largest sum of the weights of all lines at which the filter is not emptied. This
+    /// sum is `limit` times the number of lines, in units of 2^-64 and rounded down.
     #[must_use]
     pub fn most_weight(&self) -> u128 {
         weights::at_most(self.limit, self.blocks())
@@ -129,13 +131,14 @@ impl BlockedDesign {
     /// Returns the long-run average rate, the worst rate and the expected number of items in a
     /// cycle.
     ///
-    /// All brackets are proven ([`Method::Bound`]). Without equal hashes, the worst rate is at most
-    /// the limit. It is below the limit by at most the amount that one item adds to the rate, plus
-    /// rounding errors. The brackets of the average rate and of the number of items have widths
-    /// that are about proportional to `1/sqrt(lines)`. The value inside each bracket is only an
-    /// approximation. It assumes that the current rate is always the expected rate for the number
-    /// of items. In simulations, the relative error of this approximation is less than `1/lines`.
-    /// The proof is in `recycling/blocked/cycle.rs`.
+    /// All brackets are proven ([`Method::Bound`]); the proof is in `recycling/blocked/cycle.rs`.
+    /// Apart from the probability of equal hashes, the worst rate is at most the limit. The
+    /// difference between the limit and the worst rate is at most the amount that one item adds to
+    /// the rate, plus rounding errors. The widths of the other two brackets are about proportional
+    /// to `1/sqrt(lines)`, where lines is the number of lines. The value inside each bracket is
+    /// only an approximation. The approximation assumes that, after any number of items, the
+    /// current rate is exactly the expected rate. In simulations, the relative error of this
+    /// approximation is less than `1/lines`.
     ///
     /// The computation takes a few milliseconds at any size, and up to a second with 32 probes.
     ///

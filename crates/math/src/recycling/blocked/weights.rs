@@ -3,14 +3,15 @@
 
 use alloc::vec::Vec;
 
-/// The weights of the lines of a blocked filter. If d of the m bits of a line are set, its weight
-/// is `(d/m)^k`, in units of 2^-64 and rounded up. The mean weight of all lines is the current rate
-/// of the filter, plus a rounding error of less than [`Weights::most_rounded`]. A filter compares
-/// this mean with its limit. So a cycle never continues with a rate above the limit.
+/// The weights of the lines of a blocked filter. A line has m bits, and an item has k probes. If d
+/// bits of a line are set, the weight of the line is `(d/m)^k`, in units of 2^-64 and rounded up.
+/// The mean weight of all lines is the current rate of the filter, plus a rounding error of less
+/// than [`Weights::most_rounded`]. The filter is emptied if this mean exceeds the limit of its
+/// design. So a cycle never continues with a rate above the limit.
 ///
 /// The rounding is part of the definition, so that all implementations get the same weights. The
-/// computation starts with 2^64, and takes k steps. Each step multiplies by d, divides by m and
-/// rounds up.
+/// computation starts with the number 2^64 and takes k steps. Each step multiplies the number by d,
+/// divides it by m and rounds it up.
 ///
 /// ```
 /// use truebloom_math::recycling::BlockedDesign;
@@ -44,9 +45,9 @@ impl Weights {
         self.weights.get(ones).copied().unwrap_or(FULL)
     }
 
-    /// Returns an upper bound on the rounding error of a line's weight, expressed as a rate. Each
-    /// of the k steps rounds up by less than one unit, and no step increases earlier rounding
-    /// errors.
+    /// Returns an upper bound on the rounding error of a line's weight. The bound is a rate: k
+    /// times 2^-64, where k is the number of probes. The weight is computed in k steps. Each step
+    /// rounds up by less than 2^-64, and does not increase the errors of earlier steps.
     #[must_use]
     pub fn most_rounded(&self) -> f64 {
         f64::from(self.probes) * UNIT
