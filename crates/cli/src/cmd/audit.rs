@@ -22,7 +22,7 @@ Examples:
 
 The audit uses the library's own arithmetic, but ideal hashes in place of its hash function. Rates come from a formula if one applies, and otherwise from a simulation with a 99% interval.
 
-All libraries are judged alike, including truebloom. The verdict says whether the expected rate is at most the requested rate. The column `keep it` is a lower bound on the share of filters that meet the requested rate. It shows `-` if the set bits do not determine a filter's rate.";
+All libraries are judged alike, including truebloom. The verdict says whether the expected rate is at most the requested rate. The column `met by` is a lower bound on the share of filters that meet the requested rate. It shows `-` if the set bits do not determine a filter's rate.";
 
 const USAGE: &str = "\
 truebloom audit [OPTIONS] -n <N> -p <RATE> <LIBRARY>
