@@ -12,10 +12,10 @@ use alloc::{format, vec};
 pub struct BitsEstimate {
     /// The estimate. It is at least the number of set bits.
     pub value: f64,
-    /// A bound on the relative rounding error of `value`.
+    /// An upper bound on the relative rounding error of `value`.
     pub relative_error: f64,
-    /// A note that says when the estimate is unbiased. The condition is that the true number of
-    /// bits is at most `items * probes`. For more bits, no estimator is unbiased.
+    /// A note about the bias of the estimate. The estimate is unbiased if the true number of bits
+    /// is at most `items * probes`. For more bits, no unbiased estimator exists.
     pub note: &'static str,
 }
 

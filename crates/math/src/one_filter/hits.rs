@@ -24,13 +24,14 @@ use alloc::vec;
 pub struct RateMoments {
     /// The expected rate `E[R]`.
     pub mean: Fpr,
-    /// The second moment `E[R^2]`: the probability that two new keys both pass the same filter.
+    /// The second moment `E[R^2]`: the probability that two new keys are both false positives of
+    /// the same filter.
     pub second: Fpr,
     /// The variance `Var[R]`, with a relative error below 1e-15. If the variance underflows, this
     /// is 0 or the smallest positive `f64`.
     pub variance: f64,
-    /// The mean `E[R (1-R)]`: the probability that the first of two new keys passes and the second
-    /// does not. The relative error is below 1e-15.
+    /// The mean `E[R (1-R)]`: the probability that the first of two new keys is a false positive
+    /// and the second is not. The relative error is below 1e-15.
     pub mixed: f64,
 }
 
@@ -41,9 +42,11 @@ pub struct RateMoments {
 pub struct Hits {
     /// The number of new keys, Q.
     pub queries: u64,
-    /// The mean `Q E[R]`, with a relative error below 1e-15.
+    /// The mean number of hits, `Q E[R]`, where R is the rate of the filter. The relative error is
+    /// below 1e-15.
     pub mean: f64,
-    /// The variance `Q E[R (1-R)] + Q^2 Var[R]`, with a relative error below 2e-15.
+    /// The variance of the number of hits, `Q E[R (1-R)] + Q^2 Var[R]`, where R is the rate of the
+    /// filter. The relative error is below 2e-15.
     pub variance: f64,
 }
 

@@ -28,14 +28,16 @@ use alloc::vec::Vec;
 pub struct HitsQuantile {
     /// The probability q.
     pub probability: f64,
-    /// A number that is at most the q-quantile: `P(H < lower) < q`.
+    /// The lower end of the bracket. It is at most the q-quantile of H, the number of hits:
+    /// `P(H < lower) < q`.
     pub lower: u64,
-    /// A number that is at least the q-quantile: `P(H <= upper) >= q`.
+    /// The upper end of the bracket. It is at least the q-quantile of H, the number of hits:
+    /// `P(H <= upper) >= q`.
     pub upper: u64,
     /// The method by which the ends were computed. [`Method::Bound`] means that the ends follow
     /// from proven bounds on the tails of the fill. [`Method::Validated`] means that the
-    /// probabilities of all fills were summed in `f64`, with a margin for errors. Tests confirm
-    /// this margin, but it is not proven.
+    /// probabilities of all fills were summed in `f64`. The ends then include a margin for the
+    /// errors of the sum. Tests confirm this margin, but it is not proven.
     pub method: Method,
 }
 

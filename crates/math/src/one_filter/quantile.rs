@@ -25,9 +25,9 @@ use crate::{Fill, Fpr, Method, Rate, Result, Variant};
 pub struct RateQuantile {
     /// The probability c.
     pub confidence: f64,
-    /// A bracket for the c-quantile of the filter's rate R, where c is `confidence`:
-    /// `P(R <= upper) >= c` and `P(R < lower) < c`. Both inequalities are proven. The `value` is
-    /// the upper end, because a guarantee uses this end.
+    /// A lower and an upper bound on the c-quantile of the filter's rate R, where c is
+    /// `confidence`. This means that `P(R <= upper) >= c` and `P(R < lower) < c`. Both inequalities
+    /// are proven. The `value` is the upper end, because a guarantee uses this end.
     pub fpr: Fpr,
     /// The number of set bits of a filter whose rate is the upper end. For the partitioned filter,
     /// this is `None`, because the number of set bits does not determine the rate.

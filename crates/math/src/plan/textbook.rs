@@ -11,22 +11,27 @@ use crate::{Fpr, MAX_BITS, Rate, Result};
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Textbook {
-    /// The number of bits of the target. If the target gives none, it is `-n ln p / (ln 2)^2` for n
-    /// items and the rate p, rounded up. If the target gives the number of probes k, it is
-    /// `-n k / ln(1 - p^(1/k))` instead, also rounded up.
+    /// The number of bits of the target. If the target has no number of bits, the textbook formula
+    /// is used: `-n ln p / (ln 2)^2` for n items and the rate p, rounded up. If the target has no
+    /// number of bits but a number of probes k, the formula is `-n k / ln(1 - p^(1/k))`, rounded
+    /// up.
     pub bits: u64,
-    /// The number of items of the target. If the target gives none, it is the largest n for which
-    /// the formula for `bits` gives at most the target's bits, but at least 1.
+    /// The number of items of the target. If the target has no number of items, this is the largest
+    /// number of items for which the formula for `bits` gives at most the target's bits. It is at
+    /// least 1.
     pub items: u64,
-    /// The number of probes of the target. If the target gives none, it is `(m/n) ln 2`, rounded to
-    /// a number of probes that [`Plan::new`] tries.
+    /// The number of probes of the target. If the target has no number of probes, this is
+    /// `(m/n) ln 2` for m bits and n items. The result is rounded, and limited to the numbers of
+    /// probes that [`Plan::new`] tries.
     pub probes: u32,
-    /// The rate that the textbook formula gives, `(1 - e^(-nk/m))^k`.
+    /// The rate according to the textbook formula, `(1 - e^(-nk/m))^k` for m bits, n items and k
+    /// probes.
     pub claimed: f64,
     /// The exact expected rate of the textbook filter.
     pub fpr: Fpr,
-    /// Whether the exact rate, plus the bound on equal hashes, is at most the requested rate. The
-    /// comparison is exact. `None` if no rate was requested.
+    /// Whether the textbook filter meets the requested rate. The exact rate, plus a bound on the
+    /// rate that equal hashes cause, is compared with the requested rate. The comparison is exact.
+    /// `None` if no rate was requested.
     pub meets: Option<bool>,
 }
 

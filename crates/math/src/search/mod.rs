@@ -33,10 +33,11 @@ pub struct OptimalProbes {
     pub probes: u32,
     /// All numbers of probes with the lowest rate. Equality is decided exactly.
     pub ties: Vec<u32>,
-    /// The expected rate with this number of probes.
+    /// The expected rate with the best number of probes.
     pub fpr: Fpr,
-    /// Whether [`MAX_SEARCHED_PROBES`] is the best number of probes that was tried, and one more
-    /// probe would give an even lower rate.
+    /// Whether the limit of the search is too low for this filter. If true, [`MAX_SEARCHED_PROBES`]
+    /// is the best number of probes that was tried, but one more probe would give an even lower
+    /// rate.
     pub capped: bool,
 }
 
@@ -485,7 +486,7 @@ pub(crate) fn first_that_meets(mut size: u64, limit: u64, meets: impl Fn(u64) ->
     }
 }
 
-/// A size at which the expected rate is at most the requested rate, with the best number of probes.
+/// A filter whose expected rate is at most the requested rate, with the best number of probes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Best {

@@ -12,19 +12,22 @@ use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The numbers of items and probes at which a filter is most efficient.
+/// The numbers of items and probes at which a filter of a given size has the highest efficiency.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Peak {
-    /// The best whole number of items. If several are equally good, this is the smallest.
+    /// The best whole number of items. If several numbers of items are equally good, this is the
+    /// smallest.
     pub items: u64,
-    /// The number of probes. If several are equally good, this is the smallest. For classic
-    /// filters, [`max_efficiency`] can return a number above [`MAX_PROBES`](crate::MAX_PROBES).
+    /// The number of probes. If several numbers of probes are equally good, this is the smallest.
+    /// For classic filters, [`max_efficiency`] can return a number above
+    /// [`MAX_PROBES`](crate::MAX_PROBES).
     pub probes: u64,
-    /// The efficiency at this number of items and probes, `items log2(1/fpr) / bits`.
+    /// The efficiency with these items and probes: `items log2(1/fpr) / bits`, where `fpr` is the
+    /// expected rate.
     pub value: f64,
-    /// If true, the result is proven to be the best. If false, the result depends on an assumption;
-    /// the function that returned it documents this assumption.
+    /// Whether the result is proven to be the best. If false, the result depends on an assumption.
+    /// The documentation of the function that returned the result states this assumption.
     pub proven: bool,
 }
 
