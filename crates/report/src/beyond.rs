@@ -1,5 +1,4 @@
-//! Beyond the plan: filters with more items than planned, and filters to which nothing is ever
-//! added.
+//! Filters with more items than planned, and static filters, to which nothing can be added.
 
 use truebloom_math::{Fpr, Plan, Result};
 
@@ -9,7 +8,7 @@ const FACTORS: [u64; 4] = [105, 120, 150, 200];
 /// A filter that holds more items than it was planned for.
 #[derive(Clone, Copy, Debug)]
 pub struct Overload {
-    /// The number of items divided by the planned number.
+    /// The number of items divided by the planned number of items.
     pub factor: f64,
     /// The number of items.
     pub items: u64,
@@ -17,8 +16,8 @@ pub struct Overload {
     pub fpr: Fpr,
 }
 
-/// Returns the expected rates of a filter that is filled beyond its plan. The list ends before the
-/// first load of more than 2^64 items.
+/// Returns the expected rates of a filter with more items than planned: with 1.05, 1.2, 1.5 and 2
+/// times the planned number of items. Numbers of 2^64 or more items are left out.
 ///
 /// # Errors
 /// Fails if the rate cannot be computed.
@@ -42,8 +41,8 @@ pub struct Static {
     pub fuse: f64,
 }
 
-/// Returns the static filters for the items and the rate of a plan; `None` if no rate was
-/// requested.
+/// Returns the sizes of static filters for the items and the requested rate of a plan. Nothing can
+/// be added to a static filter. The result is `None` if the plan has no requested rate.
 #[must_use]
 pub fn static_filters(plan: &Plan) -> Option<Static> {
     let fingerprint = (-plan.rate?.to_f64().log2()).ceil().max(1.0);

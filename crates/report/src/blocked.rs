@@ -1,24 +1,26 @@
-//! Blocked filters in comparison with standard ones: one cache line per lookup, for more bits.
+//! Comparison of blocked filters with standard filters. A blocked filter reads only one cache line
+//! per lookup, but needs more bits than a standard filter.
 
 use crate::show::rate;
 use truebloom_math::{Layout, Plan, Target, WORTH_TIMES};
 
-/// The blocked filter for the same target as a standard plan, and how many more bits it needs. All
-/// comparisons are of promised rates ([`Plan::promised`]).
+/// The blocked filter for the same target as a plan of a standard filter, and the number of bits of
+/// this blocked filter, relative to the standard filter. All comparisons use the promised rates of
+/// the plans ([`Plan::promised`]).
 #[derive(Clone, Debug)]
 pub struct Alternative {
-    /// The plan.
+    /// The plan of the blocked filter.
     pub plan: Plan,
-    /// The bits of a blocked filter for the same items and rate, divided by those of the standard
-    /// filter ([`Plan::bits_ratio`]).
+    /// The number of bits of a blocked filter for the same items and rate, divided by the number of
+    /// bits of the standard filter ([`Plan::bits_ratio`]).
     pub bits_ratio: f64,
-    /// Whether the blocked filter needs at most a tenth more bits.
+    /// Whether the blocked filter needs at most a tenth more bits than the standard filter.
     pub is_worth_it: bool,
 }
 
 impl Alternative {
-    /// Returns the alternative to this plan. Returns `None` if the limits are too low for a blocked
-    /// filter, or if no blocked filter is proven to have the rate of the standard filter.
+    /// Returns the blocked alternative to the plan `standard`. Returns `None` if the target has no
+    /// blocked plan, or if no blocked filter is proven to have the rate of the standard filter.
     #[must_use]
     pub fn of(target: &Target, standard: &Plan) -> Option<Alternative> {
         let plan = Plan::new(&target.clone().layout(Layout::Lines)).ok()?;
@@ -26,9 +28,10 @@ impl Alternative {
         Some(Alternative { bits_ratio, is_worth_it: bits_ratio <= WORTH_TIMES, plan })
     }
 
-    /// Returns what the filter loses if the number of bits is given, so that it cannot have more:
-    /// `3.35% fewer items`, or, with given items, `1.451 times the rate of a standard filter`.
-    /// Returns `None` if the number of bits is not given.
+    /// Returns what a blocked filter loses if it has no more bits than the standard filter. The
+    /// loss is a smaller number of items, such as `3.35% fewer items`. If the target has a number
+    /// of items, the loss is a higher rate, such as `1.451 times the rate of a standard filter`.
+    /// Returns `None` if the target has no number of bits.
     #[must_use]
     pub fn loss(&self, target: &Target, standard: &Plan) -> Option<String> {
         target.bits?;

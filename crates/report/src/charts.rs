@@ -9,7 +9,7 @@ use truebloom_plot::{Axis, Chart, Mark, Series};
 /// they are the same as in the report.
 const LOADS: [f64; 5] = [1.0, 1.05, 1.2, 1.5, 2.0];
 
-/// The label of most vertical axes.
+/// The label of axes that show rates.
 pub const RATE: &str = "false-positive rate";
 
 fn items_at(planned: u64, share: f64) -> u64 {
@@ -51,8 +51,9 @@ fn line_and_band(name: &str, rates: &[(f64, Fpr)]) -> Vec<Series> {
     series
 }
 
-/// Draws the chart of a plan: the rate by the number of items, up to twice as many as planned, and
-/// the range of one filter's own rate.
+/// Draws the chart of a plan. A curve shows the rate for each number of items, up to twice the
+/// planned number. For standard, classic and partitioned filters without blocks, a band shows the
+/// rates of 98% of all filters.
 ///
 /// # Errors
 /// Fails if the rate cannot be computed.
@@ -96,7 +97,7 @@ fn scatter(plan: &Plan, variant: Variant) -> Vec<(f64, f64, f64)> {
     shares(19).map_while(at).collect()
 }
 
-/// Draws a chart of the rate by the number of probes, for given bits and items.
+/// Draws a chart of the rate for different numbers of probes, with given numbers of bits and items.
 ///
 /// # Errors
 /// Fails if the rate cannot be computed.
@@ -127,7 +128,7 @@ pub fn by_probes(
         .marked(Mark::upright(f64::from(given), format!("given: {given}"))))
 }
 
-/// Draws a chart of the columns of a table, as curves over its rows.
+/// Draws a chart of a table, with one curve for each column.
 #[must_use]
 pub fn table(title: &str, note: String, ordinate: Axis, columns: &[(String, Vec<(f64, f64)>)]) -> Chart {
     let last = columns.len().saturating_sub(1).max(1) as f64;
@@ -135,8 +136,8 @@ pub fn table(title: &str, note: String, ordinate: Axis, columns: &[(String, Vec<
     Chart::new(title, Axis::linear("probes per item"), ordinate).note(note).with_all(curves)
 }
 
-/// Draws a chart of how the rate of one filter varies with its seed. For each rate, it shows the
-/// share of filters whose own rate is at most that rate.
+/// Draws a chart that shows how the rate of one filter varies with its seed. For each rate, the
+/// chart shows the share of filters whose own rate is at most this rate.
 ///
 /// # Errors
 /// Fails if the rate cannot be computed.
@@ -174,19 +175,18 @@ pub fn spread(variant: Variant, bits: u64, items: u64, probes: u32) -> Result<Ch
     Ok(chart)
 }
 
-/// The result for a library: its name, the rate that its size would have with independent
-/// positions, its real rate, and the interval for the real rate.
+/// One row in a chart of libraries: the name and the rates of one library.
 pub struct Given {
     /// The library's name.
     pub library: String,
-    /// The rate that its size would have with independent positions.
+    /// The rate that the library's filter would have with independent positions.
     pub ideal: f64,
-    /// The real rate, with the ends of its interval.
+    /// The real rate, and the lower and the upper end of its interval.
     pub rate: (f64, f64, f64),
 }
 
-/// Draws a chart of libraries, one below the other, with their rates and the requested rate.
-/// `refused` lists the libraries that do not support these parameters.
+/// Draws a chart with one row for each library. The row shows the rates of the library, and a line
+/// shows the requested rate. `refused` lists the libraries that do not support these parameters.
 #[must_use]
 pub fn libraries(given: &[Given], refused: &[&str], items: u64, asked: Option<f64>) -> Chart {
     let place = |i: usize| (given.len() - 1 - i) as f64;
@@ -220,8 +220,8 @@ pub fn libraries(given: &[Given], refused: &[&str], items: u64, asked: Option<f6
     }
 }
 
-/// Draws a chart of the rate of one library's filter by the number of items, and of the rate with
-/// independent positions.
+/// Draws a chart of the rate of one library's filter for different numbers of items. For
+/// comparison, a second curve shows the rate with independent positions.
 #[must_use]
 pub fn library(
     title: &str,

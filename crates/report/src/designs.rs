@@ -1,5 +1,6 @@
-//! Comparison of filters that forget: one phase, one phase with a blocked layout, two phases, and
-//! the usual design, which is chosen without a model of recycling.
+//! Comparison of designs of filters that forget old items. The designs have one phase, one phase
+//! with a blocked layout, or two phases. The usual design, which is chosen without a model of
+//! recycling, is also compared.
 
 use crate::show::{plural, significant};
 use std::time::Duration;
@@ -9,15 +10,16 @@ use truebloom_math::recycling::{
 };
 use truebloom_math::{BLOCK_BITS, Error, Layout, Plan, Rate, Result};
 
-/// The usual design, without a model: a filter that is emptied after a fixed number of items. It is
-/// the plan for which the expected rate after the last item is at most the requested rate.
+/// The usual design, which is chosen without a model of recycling: a filter that is emptied after a
+/// fixed number of items. The expected rate after the last of these items is at most the requested
+/// rate.
 #[derive(Clone, Debug)]
 pub struct Usual {
     /// The number of bits.
     pub bits: u64,
     /// The number of probes.
     pub probes: u32,
-    /// The number of items after which it is emptied.
+    /// The number of items after which the filter is emptied.
     pub items: u64,
 }
 
@@ -26,13 +28,14 @@ impl Usual {
         Usual { bits: plan.bits, probes: plan.probes, items: plan.items }
     }
 
-    /// Returns the number of items held per bit, divided by that of the usual design.
+    /// Returns the number of items per bit that the design `sized` holds, divided by the number of
+    /// items per bit that the usual design holds.
     #[must_use]
     pub fn gain(&self, sized: &SizedDesign) -> f64 {
         self.per_bit(held(sized), sized.design.total_bits())
     }
 
-    /// Like [`gain`](Self::gain), for a blocked design; the result is a guaranteed lower bound.
+    /// Like [`gain`](Self::gain), but for a blocked design. The result is a guaranteed lower bound.
     #[must_use]
     pub fn blocked_gain(&self, sized: &BlockedSized) -> f64 {
         self.per_bit(blocked_held(sized), sized.design.bits())
@@ -44,15 +47,15 @@ impl Usual {
 }
 
 /// Returns the average number of items that a filter holds when it is emptied. With one phase, the
-/// item that ends a cycle is forgotten together with the others, so it does not count (D3 in
-/// docs/ERRATA.md).
+/// item that causes this is not counted, because the filter forgets it together with the other
+/// items (D3 in docs/ERRATA.md).
 #[must_use]
 pub fn held(sized: &SizedDesign) -> f64 {
     let forgotten = if sized.design.mode().filters() == 1 { 1.0 } else { 0.0 };
     sized.run.items_per_cycle.value - forgotten
 }
 
-/// Like [`held`], for a blocked design; the result is a guaranteed lower bound.
+/// Like [`held`], but for a blocked design. The result is a guaranteed lower bound.
 #[must_use]
 pub fn blocked_held(sized: &BlockedSized) -> f64 {
     sized.run.items_per_cycle.lower - 1.0
@@ -63,7 +66,8 @@ pub fn blocked_held(sized: &BlockedSized) -> f64 {
 const FEW: f64 = 100.0;
 
 /// Returns a remark on the number of items that a one-phase filter holds when it is emptied.
-/// Returns `None` if this number is close to the number of items per cycle.
+/// Returns `None` for 100 items or more: this number is then close to the number of items per
+/// cycle.
 #[must_use]
 pub fn held_in_words(held: f64) -> Option<String> {
     if held < 1e-9 {
@@ -78,21 +82,21 @@ pub fn held_in_words(held: f64) -> Option<String> {
 /// The designs that are compared.
 #[derive(Clone, Debug)]
 pub struct Designs {
-    /// The usual design, without a model.
+    /// The usual design, which is chosen without a model of recycling.
     pub usual: Option<Usual>,
-    /// One phase, whose average rate is at most the requested rate.
+    /// One phase. The average rate is at most the requested rate.
     pub one: Option<SizedDesign>,
-    /// One phase, with the blocked layout.
+    /// One phase with the blocked layout.
     pub blocked: Option<BlockedSized>,
-    /// Two phases, whose worst rate is at most the requested rate.
+    /// Two phases. Even the rate of the filter at its fullest is at most the requested rate.
     pub two: Option<SizedDesign>,
-    /// Two phases that certainly remember every item for the requested time; `None` if no time was
-    /// requested.
+    /// Two phases. Every item is certainly remembered for the requested number of new items. `None`
+    /// if no such number was requested.
     pub certain: Option<SizedDesign>,
 }
 
 impl Designs {
-    /// Returns the designs with the most items for a given memory.
+    /// Returns the designs with the largest number of items for `bits` bits of memory.
     ///
     /// # Errors
     /// Fails if numbers are out of range, or the answer would take too long.
@@ -106,7 +110,7 @@ impl Designs {
         Ok(Designs { usual, one, blocked, two, certain })
     }
 
-    /// Returns the designs with the smallest memory for this many items per cycle.
+    /// Returns the designs with the smallest memory for `items` items per cycle.
     ///
     /// # Errors
     /// Fails if numbers are out of range, or the answer would take too long.
@@ -118,7 +122,8 @@ impl Designs {
         Ok(Designs { usual: usual_min_bits(items, rate)?.map(Usual::of), one, blocked, two, certain })
     }
 
-    /// Returns the designs with the smallest memory that remember items for this long.
+    /// Returns the designs with the smallest memory that remember an item until `gap` more new
+    /// items have come. At most the share `forget` of all items may be forgotten earlier than this.
     ///
     /// # Errors
     /// Fails if numbers are out of range, or the answer would take too long.
@@ -158,10 +163,10 @@ fn least_rate(error: &Error) -> f64 {
 /// The largest number of new items for which a design can be required to remember an item.
 const MOST_REMEMBERED: u64 = 1_000_000_000_000_000;
 
-/// The share of items that may be forgotten earlier, unless another share is given.
+/// The default share of items that may be forgotten earlier than requested.
 pub const FORGET: f64 = 0.01;
 
-/// Checks a number of new items for which to remember an item.
+/// Checks a requested number of new items during which an item must be remembered.
 ///
 /// # Errors
 /// Fails if the number is 0 or above 10^15.
@@ -172,8 +177,9 @@ pub fn remembered(items: u64) -> core::result::Result<u64, String> {
     }
 }
 
-/// Checks a time for which to remember an item, and returns the number of new items that come in
-/// this time, rounded up.
+/// Returns the number of new items that come in the time `time`, rounded up. `time` is the
+/// requested time during which an item must be remembered. `per_second` is the number of new items
+/// per second.
 ///
 /// # Errors
 /// Fails as [`remembered`] does.

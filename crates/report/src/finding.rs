@@ -1,4 +1,4 @@
-//! The rate that another library gives at one size, and a verdict.
+//! The rate of another library's filter of one size, and a verdict on this rate.
 
 use crate::charts::{self, Given};
 use crate::show::{plural, rate as rate_text};
@@ -18,22 +18,23 @@ pub fn library(name: &str) -> std::result::Result<&'static Profile, String> {
     })
 }
 
-/// What is known about one library at one size.
+/// What is known about one library's filter of one size.
 #[derive(Clone, Debug)]
 pub struct Finding {
     /// The library.
     pub profile: &'static Profile,
     /// The number of items.
     pub items: u64,
-    /// The size that the library chooses, or that was given.
+    /// The size of the filter, which the library chooses or which was given.
     pub size: Size,
-    /// The rate of this size with independent positions.
+    /// The rate that a filter of this size would have with independent positions.
     pub ideal: Fpr,
-    /// The rate by a formula, if one applies.
+    /// The rate according to a formula. `None` if there is no formula for this library.
     pub law: Option<Fpr>,
-    /// The rate of keys that pass only because their hash equals that of an item.
+    /// The rate that equal hashes alone cause: the probability that a new key has the same hash as
+    /// an item of the filter.
     pub floor: f64,
-    /// The rate by a simulation.
+    /// The result of a simulation, if there was one.
     pub simulation: Option<Simulation>,
     /// A lower bound on the share of filters whose own rate is at most the requested rate.
     pub share: Option<f64>,
@@ -58,8 +59,9 @@ impl Finding {
         })
     }
 
-    /// Returns how many queries a simulation needs to measure the rate to a few percent, limited to
-    /// about a second of work; `None` if a formula gives the rate.
+    /// Returns the number of queries that a simulation needs to measure the rate to a few percent.
+    /// This number is limited, so that the simulation takes at most about a second. Returns `None`
+    /// if a formula gives the rate.
     #[must_use]
     pub fn queries(&self) -> Option<u64> {
         self.law.is_none().then(|| (10_000.0 / self.ideal.value).clamp(1e6, 2e7) as u64)
@@ -74,9 +76,10 @@ impl Finding {
         Ok(Finding { simulation, ..self })
     }
 
-    /// Returns the rate, and the lower and the upper end of its interval. These come from the
+    /// Returns the rate, and the lower and the upper end of its interval. All three come from the
     /// formula if there is one, and otherwise from the simulation. None of the three is below
-    /// [`floor`](Self::floor), the rate that equal hashes alone cause.
+    /// [`floor`](Self::floor), the rate that equal hashes alone cause. Without a formula and a
+    /// simulation, the rate is NaN and the interval is 0 to 1.
     #[must_use]
     pub fn rate(&self) -> (f64, f64, f64) {
         match (&self.law, &self.simulation) {
@@ -86,16 +89,18 @@ impl Finding {
         }
     }
 
-    /// Returns the number of hits, if the interval of the simulation is so wide that it says almost
-    /// nothing. An interval is this wide if too few filters had hits, or if there were too few
-    /// filters to rule out that some of them have many hits.
+    /// Returns the number of hits if the simulation was too short, and otherwise `None`. The
+    /// simulation was too short if its interval is so wide that it says almost nothing. This
+    /// happens if too few of the simulated filters had hits. It also happens if too few filters
+    /// were simulated to rule out that some filters have many hits.
     #[must_use]
     pub fn too_short(&self) -> Option<u64> {
         let found = self.simulation.as_ref().filter(|_| self.law.is_none())?;
         (found.upper > USELESS * found.rate.max(self.floor)).then_some(found.hits)
     }
 
-    /// Returns how the rate was obtained, for a line of a table. `write` formats a rate.
+    /// Returns a short text that says how the rate was obtained, for one line of a table. `write`
+    /// formats a rate.
     #[must_use]
     pub fn known_by(&self, write: impl Fn(f64) -> String) -> String {
         let (_, lower, upper) = self.rate();
@@ -115,7 +120,8 @@ impl Finding {
         }
     }
 
-    /// Returns a chart of the rate by the number of items, around the given number.
+    /// Returns a chart of the rate for different numbers of items, from a quarter of the given
+    /// number to twice this number.
     #[must_use]
     pub fn chart(&self, asked: Option<Rate>) -> Chart {
         let by_law = |items: u64| rate(self.profile, self.size, items).ok()?.map(|fpr| fpr.value);
@@ -125,7 +131,7 @@ impl Finding {
         truebloom_math::as_one_call(|| charts::library(self.profile.title, self.items, asked, by_law, ideal, self.rate())).note(note)
     }
 
-    /// Returns the library's line in a chart of all libraries.
+    /// Returns the row of this library in a chart of all libraries ([`charts::libraries`]).
     #[must_use]
     pub fn given(&self) -> Given {
         let name = self.profile.name;
@@ -143,8 +149,9 @@ impl Finding {
         self.law.map_or("simulation".to_owned(), |fpr| fpr.method.to_string())
     }
 
-    /// Returns the number of queries that may be enough, written as `20M`, if too few were
-    /// simulated to tell whether the rate is at most the requested rate.
+    /// Returns a number of queries that may be enough for a verdict, written as `20M`. Returns
+    /// `None` unless too few queries were simulated to tell whether the rate is at most the
+    /// requested rate.
     #[must_use]
     pub fn more_queries(&self, asked: Rate) -> Option<String> {
         let (asked, (_, lower, upper)) = (asked.to_f64(), self.rate());

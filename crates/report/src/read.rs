@@ -83,8 +83,8 @@ fn without_last<'a>(text: &'a str, word: &str) -> Option<&'a str> {
     (last.eq_ignore_ascii_case(word) && rest.ends_with(' ') && !rest.trim().is_empty()).then_some(rest)
 }
 
-/// Parses a number of bits. Plain numbers and suffixes mean bits, also with a final `b`; a final
-/// `B` means bytes. A number with a unit may have decimals, as in `17.14MiB`, and is rounded down
+/// Parses a number of bits. `1M` and `1Mb` are numbers of bits. A final `B` means bytes, as in
+/// `1MB`. A number with a unit may have decimals, as in `17.14MiB`. Such a number is rounded down
 /// to a whole bit.
 ///
 /// # Errors
@@ -133,8 +133,8 @@ pub fn bytes(text: &str) -> Result<u64, String> {
     }
 }
 
-/// Parses a number of bytes of memory for a useful filter. A small number without a unit is an
-/// error, because so few bytes are hardly intended.
+/// Parses the size of a filter's memory, in bytes. A number below 65,536 without a unit is an
+/// error, because the user probably left out the unit.
 ///
 /// # Errors
 /// Fails if the text cannot be parsed; the message shows the accepted forms.
@@ -156,7 +156,7 @@ const WORD: u64 = 8;
 /// The smallest number of bytes that may be written without a unit.
 const LEAST_BARE: u64 = 64 << 10;
 
-/// Parses a number of probes, at most `most`.
+/// Parses a number of probes from 1 to `most`.
 ///
 /// # Errors
 /// Fails if the text cannot be parsed; the message shows the accepted forms.
@@ -165,8 +165,7 @@ pub fn probes_up_to(most: u32, text: &str) -> Result<u32, String> {
     found.ok_or_else(|| format!("`{text}` is not a number of probes from 1 to {most}"))
 }
 
-/// Parses a rate, exactly as it is written: `0.1%`, `1/1000`, `1 in 1000`, `once in a thousand`,
-/// `1e-3`.
+/// Parses a rate, without rounding: `0.1%`, `1/1000`, `1 in 1000`, `once in a thousand`, `1e-3`.
 ///
 /// # Errors
 /// Fails if the text cannot be parsed; the message shows the accepted forms.
@@ -255,7 +254,8 @@ pub fn per_second(text: &str) -> Result<f64, String> {
     })
 }
 
-/// Like [`time`], in seconds; a number without a unit means seconds.
+/// Parses a time, and returns it in seconds. A number without a unit is a number of seconds. Any
+/// other text is parsed like [`time`].
 ///
 /// # Errors
 /// Fails if the text cannot be parsed; the message shows the accepted forms.

@@ -1,4 +1,5 @@
-//! The variation of one filter's fill and rate with its seed, which `explain` prints and draws.
+//! How the fill and the rate of one filter vary with its seed. The command `explain` prints and
+//! draws this variation.
 
 use truebloom_math::occupancy::{Occupancy, Quantile};
 use truebloom_math::{Fpr, Law, Method, Result, Variant, rate_quantile_bound};
@@ -7,7 +8,8 @@ use truebloom_math::{Fpr, Law, Method, Result, Variant, rate_quantile_bound};
 /// distribution, which takes milliseconds.
 const SUMMED: u64 = 20_000;
 
-/// The distributions of one filter's fill and rate. The filter is a standard or a classic one.
+/// The distributions of the fill and the rate of one filter, over all seeds. The filter is a
+/// standard or a classic filter.
 pub struct Scatter {
     variant: Variant,
     bits: u64,
@@ -33,9 +35,9 @@ impl Scatter {
         Ok(Scatter { variant, bits, items, probes, fill, law: variant.law(bits, probes)?, is_summed })
     }
 
-    /// A quantile of the number of set bits: this share of all filters has at most that many. For
-    /// small filters, the quantile is computed by a sum; for larger ones, the result is a bracket
-    /// from proven bounds.
+    /// Returns a quantile of the number of set bits: the share `share` of all filters has at most
+    /// this number of set bits. For small filters, the quantile is computed by a sum. For larger
+    /// filters, the result is a bracket from proven bounds.
     ///
     /// # Errors
     /// Fails if the share is not between 0 and 1, or the computation would take too long.
@@ -43,8 +45,10 @@ impl Scatter {
         if self.is_summed { self.fill.exact_quantile(share) } else { self.fill.quantile(share) }
     }
 
-    /// The same quantile of the rate: this share of all filters has at most that rate. The rate
-    /// rises with the fill, so the bracket of the rate follows from the bracket of the fill.
+    /// Returns a quantile of the rate: the share `share` of all filters has at most this rate.
+    /// `fill` is the quantile of the number of set bits for the same share, from
+    /// [`quantile`](Self::quantile). The rate rises with the number of set bits, so the bracket of
+    /// the rate follows from the bracket of this number.
     ///
     /// # Errors
     /// Fails as [`quantile`](Self::quantile) does.

@@ -45,14 +45,14 @@ pub fn bytes(number: u64) -> String {
     if unit == 0 { plural(number, "byte") } else { format!("{} {}", significant(value, 4), units[unit]) }
 }
 
-/// Formats a number of bits, and the size of the whole 64-bit words that hold them:
+/// Formats a number of bits, and the memory of the 64-bit words that hold these bits:
 /// `9,586 bits (1.172 KiB)`.
 #[must_use]
 pub fn size(bits: u64) -> String {
     format!("{} ({})", plural(bits, "bit"), bytes(bits.div_ceil(64).saturating_mul(8)))
 }
 
-/// Formats a rate to `digits` significant digits, even below the range of `f64`.
+/// Formats a rate to `digits` significant digits, even if the rate is too small for an `f64`.
 #[must_use]
 pub fn fpr(fpr: &Fpr, digits: usize) -> String {
     if fpr.value >= f64::MIN_POSITIVE || fpr.ln == f64::NEG_INFINITY {
@@ -61,8 +61,8 @@ pub fn fpr(fpr: &Fpr, digits: usize) -> String {
     power(fpr.ln, digits)
 }
 
-/// Writes the number with this natural logarithm with `digits` significant digits, even if it is
-/// beyond the range of `f64`.
+/// Formats a number to `digits` significant digits. `ln` is the natural logarithm of the number, so
+/// the number can be beyond the range of `f64`.
 #[must_use]
 pub fn power(ln: f64, digits: usize) -> String {
     let exponent = (ln / std::f64::consts::LN_10).floor();
@@ -70,8 +70,9 @@ pub fn power(ln: f64, digits: usize) -> String {
     format!("{}e{exponent}", significant(mantissa, digits.min(10)))
 }
 
-/// Formats the upper end of a proven rate, rounded up to 6 digits. The result is never above `met`,
-/// a rate that is proven to be an upper bound.
+/// Formats the upper end of a proven bracket for a rate, rounded up to 6 significant digits. If
+/// `met` is given, it is a proven upper bound on the rate, and the result is never above this
+/// bound.
 #[must_use]
 pub fn proven(fpr: &Fpr, met: Option<Rate>) -> String {
     let text = rate_up(fpr.upper, 6);
@@ -81,10 +82,10 @@ pub fn proven(fpr: &Fpr, met: Option<Rate>) -> String {
     }
 }
 
-/// Returns the lower and upper bound on the rate of a plan, for programs that give a printed rate
-/// to the planner again. The upper bound is raised to the next larger `f64`, because its shortest
-/// decimal can be below the `f64`. It never exceeds `asked`, the requested rate, which the plan
-/// meets.
+/// Returns the bracket for the rate of a plan, for programs that use a printed rate as the
+/// requested rate of another plan. The upper end of the bracket is raised to the next larger `f64`,
+/// because the shortest decimal text of an `f64` can be below the `f64` itself. But the upper end
+/// is never raised above `asked`, the requested rate, which the plan meets.
 #[must_use]
 pub fn askable(fpr: &Fpr, asked: Option<Rate>) -> Fpr {
     let mut raised = *fpr;
@@ -92,7 +93,8 @@ pub fn askable(fpr: &Fpr, asked: Option<Rate>) -> Fpr {
     raised
 }
 
-/// Formats a number between 0 and 1 to `digits` significant digits, plain or scientific.
+/// Formats a number between 0 and 1 to `digits` significant digits, in plain or scientific
+/// notation.
 #[must_use]
 pub fn rate(value: f64, digits: usize) -> String {
     round_with(value, digits, |exact| exact)
@@ -105,8 +107,9 @@ pub fn rate_up(value: f64, digits: usize) -> String {
     round_with(value, digits, |shown| if shown < value { step(value, digits) } else { 0.0 } + shown)
 }
 
-/// Formats a probability in percent, without the sign. The result has `digits` significant digits,
-/// or all digits of the number if rounding would give 100.
+/// Formats a probability in percent, without the percent sign. The result has `digits` significant
+/// digits. If rounding would turn a lower probability into 100, the result has all digits of the
+/// probability.
 #[must_use]
 pub fn certainty(share: f64, digits: usize) -> String {
     let short = significant(100.0 * share, digits);
@@ -131,8 +134,8 @@ fn round_with(value: f64, digits: usize, adjust: impl Fn(f64) -> f64) -> String 
     significant(adjust(rounded), digits)
 }
 
-/// Formats a number to `digits` significant digits, in scientific notation below 0.001 and from a
-/// million on; trailing zeros are dropped.
+/// Formats a number to `digits` significant digits, without trailing zeros. Numbers below 0.001,
+/// and numbers from a million on, are in scientific notation.
 #[must_use]
 pub fn significant(value: f64, digits: usize) -> String {
     if value == 0.0 {

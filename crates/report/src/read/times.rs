@@ -1,10 +1,9 @@
-//! Times, and how long to remember: a time or a number of items.
+//! Parsing of times, and of how long to remember an item: a time or a number of items.
 
 use super::{items, spelled};
 use std::time::Duration;
 
-/// Parses a time with its unit: 30s, 10min, 1.5h, 7d, 2w, or in words: 2 hours, a day. All commands
-/// read times with this function.
+/// Parses a time with its unit: 30s, 10min, 1.5h, 7d, 2w, or in words: 2 hours, a day.
 ///
 /// # Errors
 /// Fails if the text cannot be parsed; the message shows the accepted forms.
@@ -22,7 +21,7 @@ pub fn time(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(number * seconds).ok().filter(|time| !time.is_zero()).ok_or_else(wrong)
 }
 
-/// How long to remember: a number of items, or a time.
+/// How long to remember an item: until a number of other items have come, or for a time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Span {
     /// Remember an item until this many other items have come.
@@ -31,8 +30,8 @@ pub enum Span {
     Time(Duration),
 }
 
-/// Parses a number of items, such as 10M, or a time, such as 1h. Among the units of numbers and of
-/// times, only M and m are easily confused, so 10m is refused. `noun` names the items in messages.
+/// Parses a number of items, such as 10M, or a time, such as 1h. A text such as 10m is refused,
+/// because `m` could mean minutes or millions. `noun` is the name of the items in messages.
 ///
 /// # Errors
 /// Fails if the text cannot be parsed; the message shows the accepted forms.
