@@ -79,7 +79,7 @@ def main():
                     squares[name][which] += ((true[name] if value is None else value - true[name]) / true[name]) ** 2
         for name, sums in squares.items():
             theta, filters = (math.sqrt(total / repeats) for total in sums)
-            ratio = f"{theta / filters:.2g}" if filters > 0 else "exact"
+            ratio = f"{theta / filters:.2g}" if filters > 0 else "the filter has no error"
             print(f"| {every + only:,} | {8 * entries:,} | {name} | {true[name]:,} | {theta:.2%} | {filters:.2%} | {ratio} |")
 
 
