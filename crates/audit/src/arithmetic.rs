@@ -1,37 +1,46 @@
-//! How each library computes the positions of a key from its base words, which are ideal hashes
-//! here.
+//! How each library computes the positions of a key from base words. Here, the base words are ideal
+//! hashes of the key.
 
 use crate::Size;
 
-/// How a library computes positions from base hashes.
+/// How a library computes the positions of a key from hashes of the key. Positions are numbered
+/// from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Arithmetic {
-    /// `h1 + i h2` modulo 2^64 with the top bit cleared, then modulo the number of bits (Guava).
+    /// Position i is `h1 + i h2` modulo 2^64 with the top bit cleared, then modulo the number of
+    /// bits (Guava). Here, `h1` and `h2` are two hashes of the key.
     ProgressionOf63Bits,
-    /// `h1 + i h2` modulo 2^64, then modulo the number of bits (RedisBloom).
+    /// Position i is `h1 + i h2` modulo 2^64, then modulo the number of bits (RedisBloom). Here,
+    /// `h1` and `h2` are two hashes of the key.
     ProgressionOf64Bits,
-    /// `h1 + i h2` as a signed number. A position is the absolute value of its remainder modulo the
-    /// number of bits (Cassandra).
+    /// Position i is computed from `h1 + i h2`, taken as a signed number of 64 bits. The position
+    /// is the absolute value of the remainder of this number modulo the number of bits (Cassandra).
+    /// Here, `h1` and `h2` are two hashes of the key.
     SignedProgression,
-    /// The first two hashes are `h1` and `h2`. Each later hash is `h1 + i h2` modulo 2^64, then
-    /// modulo 2^64 - 59. A position is a hash modulo the number of bits (bloomfilter).
+    /// Hash 0 is `h1`, and hash 1 is `h2`. Each later hash i is `h1 + i h2` modulo 2^64, then
+    /// modulo the prime 2^64 - 59. Position i is hash i modulo the number of bits (bloomfilter).
     ProgressionModuloPrime,
-    /// Two starts and two steps, which alternate: `h[i mod 2] + i h[2 or 3]` modulo 2^64, then
-    /// modulo the number of bits (bits-and-blooms).
+    /// Position i is `h[i mod 2] + i h[j]` modulo 2^64, then modulo the number of bits
+    /// (bits-and-blooms). Here, `h[0]` to `h[3]` are four hashes of the key, and j is 2 or 3,
+    /// depending on i.
     FourHashes,
-    /// The products of one word and the powers of a multiplier, modulo 2^64 - 59 (DCSO).
+    /// Each hash is the previous hash times a fixed multiplier, modulo 2^64, then modulo the prime
+    /// 2^64 - 59. The computation starts with one hash of the key. A position is a hash modulo the
+    /// number of bits (DCSO).
     Powers,
-    /// The first hash is a uniform word. Each later hash is the previous hash rotated by 5, plus a
-    /// multiple of the first hash. A position is the high half of the product of a hash and the
-    /// number of bits (fastbloom).
+    /// The first hash is a uniform word. Each later hash is the previous hash rotated left by 5
+    /// bits, plus a fixed multiple of the first hash. A position is the high half of the 128-bit
+    /// product of a hash and the number of bits (fastbloom).
     Rotation,
-    /// The outputs of a 128-bit linear congruential generator that starts from one word (rbloom).
+    /// Each position is an output of a 128-bit linear congruential generator, modulo the number of
+    /// bits. The generator starts from one hash of the key (rbloom).
     Congruential,
     /// Each position is a separate 32-bit word modulo the number of bits (BIP37).
     Words32,
-    /// Each probe has its own slice. The position in the slice is a chunk of 2, 4 or 8 bytes of the
-    /// digest, modulo the number of bits of the slice (pybloom-live).
+    /// Each probe has its own slice of the filter. The position in the slice is a chunk of a digest
+    /// of the key, modulo the number of bits of the slice. A chunk has 2, 4 or 8 bytes
+    /// (pybloom-live).
     SlicesByChunks,
     /// The high half of a hash selects a block of 256 bits, which has 8 words. In each of these
     /// words, the product of the low half of the hash and an odd constant selects one bit
@@ -66,9 +75,10 @@ impl Arithmetic {
 
     /// Returns the probability that a key has the same hash, and therefore the same positions, as
     /// one of `items` items: `1 - (1 - 2^-bits)^items`. Here, `bits` is
-    /// [`hash_bits`](Self::hash_bits). For most libraries, this number is fixed, so a larger filter
-    /// or more probes do not reduce the probability. In a split-block filter, keys in the same
-    /// block have the same positions if 32 bits of their hashes are equal.
+    /// [`hash_bits`](Self::hash_bits). For most libraries, the number of hash bits is fixed, so a
+    /// larger filter or more probes do not reduce the probability. A split-block filter is an
+    /// exception: two keys in the same block have the same positions if 32 bits of their hashes are
+    /// equal.
     pub fn hash_floor(self, size: Size, items: u64) -> f64 {
         if items == 0 {
             return 0.0;

@@ -1,12 +1,12 @@
-//! Computes the real rates of other libraries from their arithmetic, by a formula or by a
-//! simulation.
+//! Computes the real rates of other libraries' filters. The rates follow from the arithmetic of the
+//! libraries, by a formula or by a simulation.
 //!
 //! A [`Profile`] describes how one pinned version of a library computes bits, probes and positions,
 //! and cites the source. All results follow from the profile. For some profiles, a formula gives
-//! the rate. For every profile, a simulation with ideal hashes estimates the rate. Ideal base
-//! hashes are independent uniform words that take the place of the library's hash function. The
-//! audit therefore covers only the arithmetic: with a weak hash function, a library may be worse
-//! than reported here, but never better.
+//! the rate. For every profile, a simulation estimates the rate. The simulation uses ideal hashes:
+//! independent uniform words replace the results of the library's hash function. The audit
+//! therefore covers only the arithmetic. With a weak hash function, a library may be worse than
+//! reported here, but never better.
 //!
 //! ```
 //! use truebloom_audit::{find, simulate};
@@ -43,7 +43,7 @@ pub struct Profile {
     pub name: &'static str,
     /// The library's full name.
     pub title: &'static str,
-    /// The version that is described.
+    /// The version of the library that this profile describes.
     pub version: &'static str,
     /// The repository and file from which the arithmetic was taken.
     pub source: &'static str,
@@ -51,7 +51,7 @@ pub struct Profile {
     pub sizing: &'static str,
     /// How positions are computed.
     pub scheme: &'static str,
-    /// A remark that says at which sizes the library's filters have the requested rate.
+    /// A remark on the sizes for which the library's filters have the requested rate.
     pub remark: &'static str,
     /// The arithmetic that computes the positions.
     pub arithmetic: Arithmetic,
@@ -65,14 +65,14 @@ pub struct Profile {
 pub struct Size {
     /// The number of bits, m, among which positions are chosen.
     pub bits: u64,
-    /// The number of probes, k. Some libraries can round this number down to 0, and every key then
-    /// passes.
+    /// The number of probes, k. Some libraries can round this number down to 0. Every key is then
+    /// reported as present.
     pub probes: u32,
 }
 
 impl Profile {
-    /// Returns the numbers of bits and probes for this many items at this rate, with the library's
-    /// own rounding.
+    /// Returns the numbers of bits and probes that the library computes for `items` items and the
+    /// rate `rate`. The numbers are rounded as in the library.
     ///
     /// Fails if there are no items, or if the rate is not strictly between 0 and 1. Also fails if
     /// the library itself refuses these arguments, or if the size has more bits or probes than the
@@ -87,11 +87,11 @@ impl Profile {
         checked((self.sizes)(items as f64, rate)?)
     }
 
-    /// Returns the size for given bits and probes; the bits are rounded up to a number that the
-    /// library can store.
+    /// Returns the size of a filter with `bits` bits and `probes` probes. The number of bits is
+    /// rounded up to a number that the library can store.
     ///
     /// Fails if the number of bits or probes is out of range, or if the library's arithmetic does
-    /// not support this number.
+    /// not support this number of probes.
     pub fn size_of(&self, bits: u64, probes: u32) -> Result<Size> {
         // Sizes that no filter can have are errors.
         Standard::new(bits, probes)?;

@@ -5,7 +5,7 @@
 use crate::arithmetic::Arithmetic;
 use crate::{Profile, size};
 
-/// All profiles, in the order of the table.
+/// All profiles, in the order in which `truebloom audit` lists the libraries.
 pub static PROFILES: [Profile; 13] = [
     Profile {
         name: "guava",

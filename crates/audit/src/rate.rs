@@ -9,26 +9,32 @@ use truebloom_math::{Error, Fpr, Method, Rate, Result, Variant};
 /// computes. Returns `None` if there is no such formula; [`simulate`](fn@crate::simulate) then
 /// estimates the rate.
 ///
-/// * Slices selected by chunks of a digest: each position of a slice has one of two probabilities.
-///   The rate of a slice is therefore a sum of two terms. The slices are independent. Only the hash
-///   function is idealised. The rate of the filter is evaluated in `f64` with a bound on the
-///   rounding errors ([`Method::Validated`]).
-/// * Split blocks: the number of items in a block has a binomial distribution. The rate is
-///   therefore `sum_i (-1)^i C(8, i) (1 - (1 - (31/32)^i) / blocks)^items`. It is computed as a sum
-///   of positive terms over the number of items per block. The 8 positions in a block come from 32
-///   bits by multiplications and are assumed to be independent. This is an approximation, and the
-///   result says so.
-/// * Independent positions: computed by the exact formula for the standard filter.
-/// * One word per probe, or a generator that expands one word: the positions are treated as `k`
-///   independent positions ([`ideal`]). This is an approximation, and the result says so.
-/// * There is no formula for progressions that are reduced modulo 2^64 and then modulo the number
-///   of bits. The formula for double hashing modulo the number of bits does *not* apply, because
-///   the reduction modulo 2^64 breaks progressions. For 28,800 bits, 20 probes and 1,000 items, the
-///   formula for double hashing would give six times the real rate.
-/// * There is no formula for powers of DCSO's multiplier. The multiplier is -1469 modulo 2^64. This
-///   multiplier is so small that only about a thousand positions can follow a given position. With
-///   958 bits, the rate is 8% higher than with independent positions. Above about 10,000 bits, the
-///   difference is not visible.
+/// * One slice for each probe, with positions from chunks of a digest
+///   ([`Arithmetic::SlicesByChunks`]): each position of a slice has one of two probabilities, so
+///   the rate of a slice is a sum of two terms. The slices are independent. The only assumption is
+///   an ideal hash function. The rate is evaluated in `f64`, with a bound on the rounding errors
+///   ([`Method::Validated`]).
+/// * Split blocks ([`Arithmetic::SplitBlock`]): the number of items in a block has a binomial
+///   distribution. The rate is therefore
+///   `sum_i (-1)^i C(8, i) (1 - (1 - (31/32)^i) / blocks)^items`, where `blocks` is the number of
+///   blocks and `C` is the binomial coefficient. The function computes the rate as a sum of
+///   positive terms instead: one term for each number of items in a block. The 8 positions in a
+///   block come from 32 bits, but the formula treats these positions as independent. The result is
+///   therefore marked as an approximation.
+/// * Independent positions: the rate is computed by the exact formula for the standard filter.
+/// * A separate word for each probe, or a generator that computes all positions from one word: the
+///   formula treats the positions as independent ([`ideal`]). The result is therefore marked as an
+///   approximation.
+/// * Progressions `h1 + i h2` that are reduced modulo 2^64 and then modulo the number of bits:
+///   there is no formula. The known formula for double hashing requires that the progression is
+///   reduced only modulo the number of bits. This formula does *not* apply here, because the
+///   reduction modulo 2^64 breaks the progression. For 28,800 bits, 20 probes and 1,000 items, it
+///   would give six times the real rate.
+/// * Hashes that are repeatedly multiplied by DCSO's multiplier: there is no formula. The
+///   multiplier is -1469 modulo 2^64. Its absolute value is so small that, after a given position,
+///   only about a thousand positions are possible for the next probe. With 958 bits, the rate is 8%
+///   higher than with independent positions. Above about 10,000 bits, the difference is not
+///   visible.
 ///
 /// Every rate includes the probability that a key has the same hash as an item
 /// ([`Arithmetic::hash_floor`]), because such a key always passes.
@@ -56,16 +62,16 @@ pub fn rate(profile: &Profile, size: Size, items: u64) -> Result<Option<Fpr>> {
     })
 }
 
-/// Returns the share of a library's filters whose own rate is at most `asked`. The share is a
-/// probability over seeds or keys, and the result is a lower bound on it. The bound is computed
-/// from the distribution of the number of set bits for independent positions. The bound takes keys
-/// with equal hashes into account. If the distribution can be summed within half a second, the
-/// bound is within 1e-9 of the share. Otherwise, the result is computed from bounds on the tails of
-/// the distribution.
+/// Returns a lower bound on the share of a library's filters whose own rate is at most `asked`. The
+/// share is taken over filters with different seeds or different keys. The bound is computed from
+/// the distribution of the number of set bits for independent positions, and includes the effect of
+/// equal hashes. If the distribution can be summed within half a second, the bound is within 1e-9
+/// of the share. Otherwise, the bound is computed from bounds on the tails of the distribution.
 ///
-/// The average rate does not determine this share. If the average is equal to the requested rate,
-/// about half of the filters exceed the requested rate. Returns `None` if positions are not
-/// independent, because then the set bits do not determine a filter's rate.
+/// The average rate does not determine this share. If the average rate of all filters is equal to
+/// the requested rate, the rates of about half of the filters are above the requested rate. Returns
+/// `None` if positions are not independent, because then the set bits do not determine a filter's
+/// rate.
 ///
 /// Fails if the numbers are out of range, or if the computation would take too long.
 pub fn share(profile: &Profile, size: Size, items: u64, asked: &Rate) -> Result<Option<f64>> {

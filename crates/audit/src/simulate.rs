@@ -5,12 +5,12 @@ use truebloom_math::simulation::{Positions, Simulation};
 use truebloom_math::{Error, Result};
 
 /// Simulates filters with `items` keys each, and queries at least `queries` other keys. The
-/// positions are computed as the profile describes, from independent uniform words instead of
+/// positions are computed as the profile describes, but independent uniform words replace the
 /// hashes.
 ///
-/// The interval is for the expected rate over filters. The words come from SplitMix64 with this
-/// `seed`, so that a result can be repeated. Time: some ten nanoseconds per query, and
-/// `items * probes` steps per filter.
+/// The interval of the result is for the expected rate over all filters. The words come from the
+/// generator SplitMix64, which starts with `seed`, so that a result can be repeated. The simulation
+/// takes some ten nanoseconds per query, and `items * probes` steps per filter.
 ///
 /// Fails if `queries` is 0, if the filter has more than 2^33 bits (a gigabyte), or if the
 /// simulation would take more than 10^12 steps.

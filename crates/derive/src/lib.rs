@@ -1,4 +1,5 @@
-//! `#[derive(Key)]` for the crate `truebloom`, which exports it with its feature `derive`.
+//! The macro `#[derive(Key)]` of the crate `truebloom`. With its feature `derive`, `truebloom`
+//! exports this macro.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote, quote_spanned};

@@ -3,7 +3,7 @@
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
 use std::ops::Range;
 
-/// The mapping from values to positions.
+/// How an axis maps values to positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Scale {
@@ -23,7 +23,7 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// Creates a linear axis; the label names the quantity and its unit.
+    /// Creates a linear axis. The label should name the quantity and its unit.
     #[must_use]
     pub fn linear(label: impl Into<String>) -> Axis {
         Axis { label: label.into(), scale: Scale::Linear, range: None, names: Vec::new() }
@@ -35,14 +35,15 @@ impl Axis {
         Axis { label: label.into(), scale: Scale::Log, range: None, names: Vec::new() }
     }
 
-    /// Creates an axis for named categories: the first is at 0, the next at 1, and so on.
+    /// Creates an axis for named categories. The first category is at 0, the second at 1, and so
+    /// on.
     #[must_use]
     pub fn named(label: impl Into<String>, names: Vec<String>) -> Axis {
         Axis { names, ..Axis::linear(label) }
     }
 
-    /// Sets the range of the axis, from `low` to `high`; `high` must be larger than `low`. The
-    /// curves are cut off at the ends of the range. By default, the axis covers all data.
+    /// Sets the range of the axis, from `low` to `high`. `high` must be larger than `low`. Curves
+    /// are cut off at the ends of the range. By default, the axis covers all data.
     #[must_use]
     pub fn between(self, low: f64, high: f64) -> Axis {
         Axis { range: Some((low, high)), ..self }

@@ -21,7 +21,7 @@ impl Chart {
         Chart { title: title.into(), note: String::new(), x, y, series: Vec::new(), marks: Vec::new(), size: (720, 440) }
     }
 
-    /// Replaces the title; an empty text removes it.
+    /// Replaces the title of the chart. An empty text removes the title.
     #[must_use]
     pub fn titled(self, title: impl Into<String>) -> Chart {
         Chart { title: title.into(), ..self }
@@ -48,14 +48,15 @@ impl Chart {
         self
     }
 
-    /// Adds a reference line across the chart, with a text.
+    /// Adds a reference line with a text. The line crosses the whole chart.
     #[must_use]
     pub fn marked(mut self, mark: Mark) -> Chart {
         self.marks.push(mark);
         self
     }
 
-    /// Sets the width and height in pixels, at least 240 by 160; the default is 720 by 440.
+    /// Sets the width and the height of the chart in pixels. The smallest size is 240 by 160, and
+    /// the default is 720 by 440.
     #[must_use]
     pub fn sized(self, width: u32, height: u32) -> Chart {
         Chart { size: (width.clamp(240, 10_000), height.clamp(160, 10_000)), ..self }

@@ -18,10 +18,10 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
-    /// No point of any curve can be shown on both axes: there are no points, or none is finite, or
-    /// none is above 0 on a logarithmic axis.
+    /// No point of any curve can be shown on both axes. Either there are no points, or no point is
+    /// finite, or no point is above 0 on a logarithmic axis.
     NothingToDraw,
-    /// The drawing library failed; the text is its message.
+    /// The drawing library failed. The text is the message of the drawing library.
     Backend(String),
 }
 
@@ -29,14 +29,15 @@ pub enum Error {
 /// before they overwrite a file.
 pub const MARK: &str = "data-by=\"truebloom-plot\"";
 
-/// Returns the style sheet for a page that embeds charts. Remove the charts' own style sheets with
-/// [`without_style`]. The style sheet sets the colours of the charts on a dark page.
+/// Returns a style sheet for a page that embeds charts. The style sheet sets the colours of the
+/// charts on a dark page. Remove the charts' own style sheets with [`without_style`].
 #[must_use]
 pub fn page_style() -> String {
     colour::dark_rules(&colour::all())
 }
 
-/// Returns a chart's SVG document without its style sheet, for a page that contains [`page_style`].
+/// Returns the SVG document of a chart without its own style sheet. Use the result on a page that
+/// contains [`page_style`].
 #[must_use]
 pub fn without_style(svg: &str) -> String {
     match (svg.split_once("<style>"), svg.split_once("</style>")) {

@@ -6,17 +6,17 @@
 pub enum Shape {
     /// A line through the points.
     Line,
-    /// A dashed line: for an approximation, a bound, or a requested value.
+    /// A dashed line, for an approximation, a bound, or a requested value.
     Dashed,
-    /// Only the points: for measurements.
+    /// Points without a line, for measurements.
     Points,
     /// A bar at each point, from 0 or the bottom of the axis.
     Bars,
-    /// An area between two values at each point: for a bracket or an interval.
+    /// The area between two curves, for a bracket or an interval.
     Band,
 }
 
-/// A curve, a set of points, a row of bars, or a band.
+/// The data of a chart that are drawn together: a curve, a set of points, a row of bars, or a band.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
     pub(crate) name: String,
@@ -38,7 +38,7 @@ impl Series {
         Series::new(name, shape, points.into_iter().map(|(x, y)| (x, y, y)).collect())
     }
 
-    /// Creates a line through points, in their order.
+    /// Creates a line through the points, in the given order.
     #[must_use]
     pub fn line(name: impl Into<String>, points: Vec<(f64, f64)>) -> Series {
         Series::of_pairs(name, Shape::Line, points)
@@ -68,15 +68,15 @@ impl Series {
         Series::new(name, Shape::Band, points)
     }
 
-    /// Sets the colour by its number, so that related series can have the same colour. By default,
-    /// the number is the position of the series in the chart.
+    /// Sets the colour of the series by a number. Series with the same number have the same colour.
+    /// By default, the number is the position of the series in the chart.
     #[must_use]
     pub fn coloured(self, number: usize) -> Series {
         Series { colour: Some(number), ..self }
     }
 
-    /// Sets the colour to a shade of a colour ramp, for a family of curves. A `share` of 0 selects
-    /// one end of the ramp, and 1 selects the other end.
+    /// Sets the colour for a curve of a family of curves. The colour comes from a continuous range
+    /// of colours. A `share` of 0 selects one end of this range, and a `share` of 1 the other end.
     #[must_use]
     pub fn graded(self, share: f64) -> Series {
         Series { ramp: Some(share.clamp(0.0, 1.0)), ..self }
