@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use truebloom_math::Result;
 
-/// The known results of cells, by the name of the cell.
+/// The known results of cells, by the name of the cell. A cell is one experiment, or one
+/// computation by a formula.
 pub type Known = BTreeMap<String, Vec<f64>>;
 
 /// A function that returns whether the given numbers can be the results of a cell.
@@ -44,17 +45,20 @@ impl Cell<'_> {
     }
 }
 
-/// A cell that has just been run.
+/// The results of a cell that has just been run. A cell is one experiment, or one computation by a
+/// formula.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Done<'a> {
-    /// The name of the cell, which is also the key of its numbers.
+    /// The name of the cell, which is also the key of the cell's numbers in [`Known`].
     pub name: &'a str,
     /// The numbers of the cell.
     pub values: &'a [f64],
-    /// Whether the numbers should be stored for another run; results of formulas should not.
+    /// Whether the numbers should be stored for a later run. This is false for the results of
+    /// formulas, so that these results always come from the program that prints them.
     pub is_experiment: bool,
-    /// The share of all work that is done, including cells that were known at the start.
+    /// The share of all work that is done. This includes cells whose results were known at the
+    /// start.
     pub share: f64,
 }
 
