@@ -28,8 +28,8 @@ use truebloom_math::{Error, Fpr, Method, Rate, Result, Variant};
 /// * Progressions `h1 + i h2` that are reduced modulo 2^64 and then modulo the number of bits:
 ///   there is no formula. The known formula for double hashing requires that the progression is
 ///   reduced only modulo the number of bits. This formula does *not* apply here, because the
-///   reduction modulo 2^64 breaks the progression. For 28,800 bits, 20 probes and 1,000 items, it
-///   would give six times the real rate.
+///   reduction modulo 2^64 breaks the progression. For 28,800 bits, 20 probes and 1,000 items, the
+///   formula for double hashing would give six times the real rate.
 /// * Hashes that are repeatedly multiplied by DCSO's multiplier: there is no formula. The
 ///   multiplier is -1469 modulo 2^64. Its absolute value is so small that, after a given position,
 ///   only about a thousand positions are possible for the next probe. With 958 bits, the rate is 8%

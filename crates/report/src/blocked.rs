@@ -4,9 +4,9 @@
 use crate::show::rate;
 use truebloom_math::{Layout, Plan, Target, WORTH_TIMES};
 
-/// The blocked filter for the same target as a plan of a standard filter, and the number of bits of
-/// this blocked filter, relative to the standard filter. All comparisons use the promised rates of
-/// the plans ([`Plan::promised`]).
+/// The blocked filter for the same target as a standard filter, and a comparison of the numbers of
+/// bits of the two filters. All comparisons use the promised rates of the plans
+/// ([`Plan::promised`]).
 #[derive(Clone, Debug)]
 pub struct Alternative {
     /// The plan of the blocked filter.

@@ -47,8 +47,8 @@ impl Usual {
 }
 
 /// Returns the average number of items that a filter holds when it is emptied. With one phase, the
-/// item that causes this is not counted, because the filter forgets it together with the other
-/// items (D3 in docs/ERRATA.md).
+/// last item of a cycle is not counted, because the filter is emptied immediately after this item
+/// (D3 in docs/ERRATA.md).
 #[must_use]
 pub fn held(sized: &SizedDesign) -> f64 {
     let forgotten = if sized.design.mode().filters() == 1 { 1.0 } else { 0.0 };
