@@ -17,24 +17,28 @@ LINES = 600_000
 ITEMS = 20_000
 RATE = 0.01
 INTRO = f"""\
-`bench/streams.py target/release/truebloom > docs/STREAMS.md` makes this page. The streams were
+A recycling filter remembers the lines of a stream, and forgets some or all of them when it is full.
+This page measures how many lines `dedup` loses with such a filter.
+`bench/streams.py target/release/truebloom > docs/STREAMS.md` makes the page. The streams were
 defined before the seed 1 was chosen, so they were not chosen to suit the seed.
 
 Every filter is made for {ITEMS:,} lines and a rate of {100 * RATE:g}%. A filter with one phase is emptied when it
-is full. The time until it is full again is a *cycle*. A line is new to a cycle if its key has not
-yet occurred in that cycle. With two phases, when the newer phase is full, only the older phase is
-forgotten. The columns of the table:
+is full. The time until it is full again is a *cycle*. A line is *new to a cycle* if its key has not
+yet occurred in that cycle. In a filter with two phases, only the older phase is emptied when the
+newer phase is full.
 
 - *Memory* is in bytes.
 - *Promised* is the bound on the rate in the report of `dedup`, for input that was chosen without
   knowing the seed. With one phase, it bounds the average rate in the long run. With two phases, it
   bounds the rate for every new line.
-- *Brand-new* is the number of lines whose key had not occurred before. *Lost* is the number of
-  brand-new lines that `dedup` did not print. *Share* is *lost* divided by *brand-new*.
-- *Expected* is the filter's estimate of the number of lines that `dedup` did not print, although
-  their keys were brand-new or forgotten. *At most* is an upper bound on that number, with a
-  confidence of 99.9999%. *Average* is *expected* divided by the estimated number of lines
-  whose keys were brand-new or forgotten.
+- *Brand-new* is the number of lines whose key had not occurred before.
+- *Lost* is the number of brand-new lines that `dedup` did not print.
+- *Share* is *lost* divided by *brand-new*.
+- *Expected* is the filter's estimate of the number of lines that `dedup` wrongly did not print:
+  their keys were brand-new or forgotten.
+- *At most* is an upper bound on that number, with a confidence of 99.9999%.
+- *Average* is *expected* divided by the estimated number of lines whose keys were brand-new or
+  forgotten.
 
 With one phase, *share* can exceed *promised* if brand-new lines come late in a cycle, when the
 filter is nearly full. The expected average rate for all lines that are new to a cycle never exceeds
