@@ -9,10 +9,11 @@ fn rate_axis() -> Axis {
 }
 
 impl Figure {
-    /// Returns the charts of the figure, each with a file name without an extension. Most figures
-    /// are one chart. Figure 1 of Kirsch and Mitzenmacher has one chart for each load, and figure 2
-    /// has one for each scheme. If differences would be invisible on an axis of many decades, a
-    /// second chart shows ratios.
+    /// Returns the charts of the figure. For each chart, the result has a file name without an
+    /// extension, and an SVG document. Most figures are one chart. Figure 1 of Kirsch and
+    /// Mitzenmacher has one chart for each load, and figure 2 has one for each scheme. If the
+    /// differences between curves would be invisible on an axis of many powers of ten, a second
+    /// chart shows the ratios of the curves.
     ///
     /// # Errors
     /// Fails if the figure has no points. This cannot happen for the figures of

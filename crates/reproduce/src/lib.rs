@@ -1,12 +1,12 @@
-//! The results of five papers, computed again by this library: numbers that the papers print,
-//! statements that numbers can test, and the data of every figure.
+//! The results of five papers, computed again by this library. The results are numbers that the
+//! papers print, statements that numbers can test, and the data of every figure.
 //!
 //! A [`Claim`] is one printed number, or one statement that numbers can test. Its [`Verdict`]
 //! follows from the numbers. A printed number is confirmed if our number agrees with all its
-//! digits. It is corrected if our number agrees only with the correction in `docs/ERRATA.md`.
-//! Otherwise, it is refuted. A statement about all sizes is tested on the range that the claim's
-//! text names. A counterexample refutes such a statement. Without a counterexample, nothing is
-//! proven beyond the tested range.
+//! digits. The number is corrected if our number agrees only with the correction in
+//! `docs/ERRATA.md`. Otherwise, it is refuted. A statement about filters of all sizes is tested on
+//! the range that the claim's text names. A counterexample in this range refutes the statement.
+//! Without a counterexample, nothing is proven about sizes beyond the range.
 //!
 //! ```
 //! use truebloom_reproduce::{Paper, Verdict};
@@ -57,15 +57,17 @@ pub enum Paper {
 /// A recycling filter to be simulated.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Trial {
-    /// The design of the filter, which is recycled when more than the design's sigma bits are set.
+    /// The design of the filter. The filter is recycled (emptied) when the number of set bits
+    /// exceeds the recycle threshold of the design (`sigma`).
     pub design: Design,
-    /// If given, the filter is also recycled when this many items have set bits.
+    /// If a number is given, the filter is also recycled when this number of items have set bits
+    /// since the last recycle.
     pub most_items: Option<u64>,
 }
 
-/// Makes the filter of a trial from a seed, or returns `None` to use the filter of
-/// [`truebloom_math::recycling::subject`]. With such a function, filters that this crate does not
-/// know can be compared with the models.
+/// A function that makes the filter of a trial from a seed. If the function returns `None`, the
+/// filter of [`truebloom_math::recycling::subject`] is simulated. With such a function, a program
+/// can compare other filters with the models.
 pub type Maker<'a> = &'a (dyn Fn(&Trial, u64) -> Option<Box<dyn Subject>> + Sync);
 
 /// The amount of simulation for the figures.
@@ -83,17 +85,19 @@ pub struct Effort {
 }
 
 impl Effort {
-    /// One hundredth of the papers' filters and a fraction of their items, which takes less than a
-    /// minute.
+    /// One hundredth of the filters that the papers simulate, and a fraction of the items. With
+    /// this effort, the figures take less than a minute.
     pub const QUICK: Effort = Effort { filters: 100, items_3: 200_000, items_4: 500_000 };
-    /// The same numbers of filters and items as in the papers, which take a few minutes.
+    /// The same numbers of filters and items as in the papers. With this effort, the figures take a
+    /// few minutes.
     pub const FULL: Effort = Effort { filters: 10_000, items_3: 700_000, items_4: 14_000_000 };
 
-    /// An effort for claims only, without figures. The claims are the same with every effort.
+    /// No simulation for figures. This effort is for programs that need only the claims, which are
+    /// the same with every effort.
     pub const CLAIMS: Effort = Effort { filters: 0, items_3: 0, items_4: 0 };
 
-    /// Creates an effort with `trials` filters for every point, or with 10,000 times as many new
-    /// items for recycling filters.
+    /// Creates an effort with `trials` simulated filters for every point of a figure. For recycling
+    /// filters, `10,000 * trials` new items are simulated for every point instead.
     #[must_use]
     pub fn trials(trials: u64) -> Effort {
         let items = trials.saturating_mul(dozier::ITEMS);
@@ -108,7 +112,7 @@ impl Paper {
     /// All papers.
     pub const ALL: [Paper; 5] = [Paper::Burns, Paper::Grandi, Paper::Lehr, Paper::KirschMitzenmacher, Paper::Dozier];
 
-    /// Returns the paper's name: the authors in lower case.
+    /// Returns the short name of the paper, such as `burns` or `kirsch-mitzenmacher`.
     pub fn name(self) -> &'static str {
         match self {
             Paper::Burns => "burns",
@@ -119,7 +123,7 @@ impl Paper {
         }
     }
 
-    /// Returns the author and the title.
+    /// Returns the authors and the title of the paper.
     pub fn title(self) -> &'static str {
         match self {
             Paper::Burns => "Burns, On Occupancy Moments and Bloom Filter Efficiency",
@@ -130,7 +134,7 @@ impl Paper {
         }
     }
 
-    /// Returns the meaning of the letters and terms in the texts of the paper's claims.
+    /// Returns a text that explains the letters and terms in the claims of the paper.
     pub fn notation(self) -> &'static str {
         match self {
             Paper::Burns => {
@@ -160,15 +164,16 @@ impl Paper {
         }
     }
 
-    /// Returns the claims of the paper, in its order. The computation takes less than two seconds,
-    /// but more for Dozier et al. The sizes are those of the papers, so no error is expected.
+    /// Returns the claims of the paper, in the order of the paper. The computation takes less than
+    /// two seconds, but longer for Dozier et al. No error is expected, because the sizes are those
+    /// of the papers.
     pub fn claims(self) -> Result<Vec<Claim>> {
         self.claims_of(NO_MAKER, &Known::new())
     }
 
-    /// Like [`claims`](Self::claims), with two differences. `make` makes the simulated filters (for
-    /// Dozier et al.). Results that are already in `known` are not computed again: see
-    /// [`Paper::experiments`].
+    /// Like [`claims`](Self::claims), with two differences. For Dozier et al., the function `make`
+    /// makes the simulated filters. Results that `known` contains are not computed again (see
+    /// [`Paper::experiments`]).
     pub fn claims_of(self, make: Maker<'_>, known: &Known) -> Result<Vec<Claim>> {
         match self {
             Paper::Burns => burns::claims(),
@@ -180,15 +185,17 @@ impl Paper {
     }
 
     /// Returns the data of the paper's figures, with a hundred trials of every experiment. Lehr's
-    /// paper has no figures; its data are his sequence and the design tables that he describes.
-    /// This takes a few seconds, and half a minute for Kirsch and Mitzenmacher.
+    /// paper has no figures. For his paper, the result contains his sequence and the design tables
+    /// that he describes. The computation takes a few seconds, but half a minute for Kirsch and
+    /// Mitzenmacher.
     pub fn figures(self) -> Result<Vec<Figure>> {
         self.figures_of(&Effort::trials(100), NO_MAKER, &Known::new())
     }
 
-    /// Like [`figures`](Self::figures), with a choice of the amount of simulation. `make` makes the
-    /// recycling filters, and results that are already in `known` are not computed again: see
-    /// [`Paper::experiments`]. Trials use a random generator that never changes.
+    /// Like [`figures`](Self::figures), but `effort` sets the amount of simulation. The function
+    /// `make` makes the recycling filters. Results that `known` contains are not computed again
+    /// (see [`Paper::experiments`]). The random generator of the simulations is the same in every
+    /// version of this crate.
     pub fn figures_of(self, effort: &Effort, make: Maker<'_>, known: &Known) -> Result<Vec<Figure>> {
         match self {
             Paper::Burns => burns::figures(),
@@ -199,10 +206,11 @@ impl Paper {
         }
     }
 
-    /// Runs the experiments behind the claims and the figures on this many threads and adds their
-    /// numbers to `known`, except experiments that are already there. `done` is called for each
-    /// experiment that ends, and returns whether to continue. The numbers depend neither on
-    /// `threads` nor on whether a run was stopped and continued.
+    /// Runs the experiments for the claims and the figures on `threads` threads, and adds the
+    /// numbers to `known`. Experiments whose numbers are already in `known` are not run again. The
+    /// function `done` is called after each experiment. If `done` returns false, the run stops. The
+    /// numbers do not depend on `threads`, and are the same if a run is stopped and continued
+    /// later.
     ///
     /// ```
     /// use truebloom_reproduce::{Effort, Known, Paper};
@@ -243,7 +251,7 @@ pub enum Verdict {
     /// Our number agrees with every printed digit, or the statement held in all cases that the
     /// claim's text lists.
     Confirmed,
-    /// The claim is wrong as printed, but our number agrees with the corrected form.
+    /// The claim is wrong as printed, but a corrected form of the claim is confirmed.
     Corrected,
     /// The claim is wrong as printed, and there is no correction of the same kind.
     Refuted,
@@ -286,18 +294,20 @@ pub struct Claim {
     pub id: &'static str,
     /// The section or figure.
     pub place: &'static str,
-    /// The claim in our own words, in short; or a description of the printed number.
+    /// A short form of the claim in our own words, or a description of the printed number.
     pub text: &'static str,
-    /// The number, formula or statement as printed; `holds` if the text states the whole claim.
+    /// The number, formula or statement as printed. This is `holds` if `text` states the whole
+    /// claim.
     pub printed: &'static str,
-    /// The correct form, if the verdict is [`Verdict::Corrected`]; otherwise `None`.
+    /// The correct form of the claim if the verdict is [`Verdict::Corrected`], and otherwise
+    /// `None`.
     pub corrected: Option<&'static str>,
     /// Our result. Numbers have up to six significant digits.
     pub ours: String,
     /// The verdict, which follows from the numbers.
     pub verdict: Verdict,
     /// The row of `docs/ERRATA.md` about this claim. All corrected and refuted claims have a row.
-    /// Some confirmed claims have one, too, which adds a note.
+    /// For some confirmed claims, a row adds a note.
     pub erratum: Option<&'static str>,
 }
 
@@ -340,7 +350,7 @@ impl Claim {
     }
 }
 
-/// The data of one figure: a row for each point, and a column for each curve.
+/// The data of one figure. The table has a row for each point, and a column for each curve.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Figure {
@@ -348,11 +358,11 @@ pub struct Figure {
     pub name: &'static str,
     /// A description of what the figure shows.
     pub text: &'static str,
-    /// The names of the columns, beginning with the horizontal axis.
+    /// The names of the columns. The first column is the horizontal axis.
     pub columns: Vec<String>,
-    /// The rows, each with one number for every column; missing numbers are NaN.
+    /// The rows. Each row has one number for every column. Missing numbers are NaN.
     pub rows: Vec<Vec<f64>>,
-    /// Further columns that contain words: each with its name, and one word for every row.
+    /// Further columns, which contain words. Each of them has a name, and one word for every row.
     pub words: Vec<(String, Vec<&'static str>)>,
 }
 
@@ -361,9 +371,9 @@ impl Figure {
         Ok(Figure { name, text, columns: columns.iter().map(|&column| column.to_owned()).collect(), rows: rows?, words: Vec::new() })
     }
 
-    /// Returns the figure as comma-separated values, with a line of column names first and the
-    /// columns of words last. Numbers are written so that parsing them gives the same number;
-    /// missing numbers are left empty.
+    /// Returns the figure as comma-separated values. The first line contains the names of the
+    /// columns, and the columns of words come last. Numbers are written with enough digits to give
+    /// exactly the same number when they are parsed. Missing numbers are left empty.
     pub fn csv(&self) -> String {
         let row = |(number, row): (usize, &Vec<f64>)| {
             let words = self.words.iter().map(|(_, words)| words.get(number).copied().unwrap_or_default().to_owned());

@@ -11,7 +11,8 @@ pub struct Chapter {
     pub paper: Paper,
     /// The claims of the paper.
     pub claims: Vec<Claim>,
-    /// The charts of the paper, each with a file name without an extension, and its SVG document.
+    /// The charts of the paper. For each chart, there is a file name without an extension, and an
+    /// SVG document.
     pub charts: Vec<(String, String)>,
 }
 
@@ -32,8 +33,8 @@ figure{margin:0;border:1px solid #D6DCE2;border-radius:6px;overflow:hidden}figur
 /// before they overwrite a file.
 pub const MARK: &str = "<meta name=\"generator\" content=\"truebloom reproduce\">";
 
-/// Returns the whole report as one HTML page. `how` says which command made the report, and how
-/// much it simulated.
+/// Returns the whole report as one HTML page. `how` is a text for the page. It says which command
+/// made the report, and how much was simulated.
 #[must_use]
 pub fn report(chapters: &[Chapter], how: &str) -> String {
     let charts = truebloom_plot::page_style();
