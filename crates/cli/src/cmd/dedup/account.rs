@@ -262,7 +262,7 @@ pub(super) fn add_distinct(report: &mut Report, filter: &Filter, second: bool) -
     report.field("kept", stats.new).field("in_phase", stats.items);
     report.field("wrong_drops", lost.map_or(Value::Null, wrong_drops_value));
     let new = if second { format!("{} entries", count(stats.new)) } else { plural(stats.new, "line") };
-    report.line("kept", format!("{new} were new; the current phase contains {} of them", count(stats.items)));
+    report.line("kept", format!("{new} were counted as new; the current phase contains {} of them", count(stats.items)));
     match lost {
         Some(lost) if stats.cycles == 0 && !second => {
             let most = stats.new.saturating_add(lost.at_most).min(stats.offered);
