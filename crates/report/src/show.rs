@@ -71,8 +71,8 @@ pub fn power(ln: f64, digits: usize) -> String {
 }
 
 /// Formats the upper end of a proven bracket for a rate, rounded up to 6 significant digits. If
-/// `met` is given, it is a proven upper bound on the rate, and the result is never above this
-/// bound.
+/// `met` is given, the result is never above `met`. The caller knows that the rate is at most
+/// `met`.
 #[must_use]
 pub fn proven(fpr: &Fpr, met: Option<Rate>) -> String {
     let text = rate_up(fpr.upper, 6);
@@ -108,8 +108,7 @@ pub fn rate_up(value: f64, digits: usize) -> String {
 }
 
 /// Formats a probability in percent, without the percent sign. The result has `digits` significant
-/// digits. If rounding would turn a lower probability into 100, the result has all digits of the
-/// probability.
+/// digits. If the probability is below 1 but would be rounded to 100, the result has all digits.
 #[must_use]
 pub fn certainty(share: f64, digits: usize) -> String {
     let short = significant(100.0 * share, digits);

@@ -23,9 +23,9 @@ writes_files! {
 
 reads_files! {
     ///
-    /// The type of the variable that receives the filter selects the scheme. For example, `let
-    /// seen: RecyclingFilter = RecyclingFilter::from_bytes(&bytes)?` reads a filter with the
-    /// standard scheme. If the file has another scheme, this call returns an error.
+    /// The declared type of the result determines the scheme. For example, `let seen:
+    /// RecyclingFilter = RecyclingFilter::from_bytes(&bytes)?` reads a filter with the standard
+    /// scheme. If the file has another scheme, this call returns an error.
     [S: Layout] RecyclingFilter<PortableHasher, S>
 }
 

@@ -206,8 +206,8 @@ impl Law for Double {
     /// Returns whether a filter with `items` distinct items is proven to meet `rate` (see
     /// [`Law::meets`]). If the exact rate can be computed, the function compares the exact rate
     /// with `rate`. Otherwise, the function compares the upper end of the proven bracket with
-    /// `rate`. For a scheme with offsets, the function first tries a bracket that takes less time
-    /// to compute than the exact rate.
+    /// `rate`. With any offsets but the linear ones, the function first compares bounds, because
+    /// computing the exact rate takes longer.
     fn meets(&self, items: u64, rate: &Rate, hash_bits: u32) -> Result<bool> {
         let _work = work::begin();
         if items == 0 {
