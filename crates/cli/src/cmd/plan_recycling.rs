@@ -37,8 +37,9 @@ pub(crate) struct Options {
     #[arg(long, value_name = "SHARE", value_parser = args::rate, requires = "remember")]
     forget: Option<Rate>,
 
-    /// Number of new items in one run. The report bounds how many of these items are wrongly
-    /// dropped as repeats. By default, a run lasts for 100 cycles of the design
+    /// Number of new items in one run. The report gives an upper bound on wrong drops in this run,
+    /// which are new items that are dropped as repeats. By default, a run lasts for 100 cycles of
+    /// the design
     #[arg(long, value_name = "N", value_parser = args::count, requires = "recycling")]
     over: Option<u64>,
 

@@ -156,7 +156,8 @@ impl RecordArgs {
     /// Adds a line that says that the first record was not a key, if it names the columns.
     pub(crate) fn add_header(&self, report: &mut Report) {
         if self.is_csv() && !self.no_header {
-            report.line("header", "the first record of each input names the columns, and is not a key; with --no-header, it is a key, too");
+            report
+                .line("header", "the first record of each input names the columns, and is not a key; to use it as a key, give --no-header");
         }
     }
 

@@ -33,10 +33,11 @@ impl Extraction {
     pub(crate) fn told(label: Option<&str>) -> Option<String> {
         match Extraction::of_state(label) {
             (Some(keys), false) => Some(keys.options()),
-            (Some(keys), true) => Some(format!("{}; the state also contains second occurrences", keys.options())),
-            (None, true) => {
-                Some("unknown: the state does not record how its keys were read; the state also contains second occurrences".to_owned())
-            }
+            (Some(keys), true) => Some(format!("read {}; the state also stores the second occurrences of keys", keys.described())),
+            (None, true) => Some(
+                "unknown: the state does not record how its keys were read; the state also stores the second occurrences of keys"
+                    .to_owned(),
+            ),
             (None, false) => label.map(str::to_owned),
         }
     }

@@ -58,7 +58,7 @@ impl Records {
         let skipped = (self.skipped > 0)
             .then(|| format!("{} that {} skipped", plural(self.skipped, self.noun), if self.skipped == 1 { "was" } else { "were" }));
         let unread = self.failed_inputs - self.doubtful_inputs;
-        let failed = (unread > 0).then(|| format!("what could not be read of {}", plural(unread, "input")));
+        let failed = (unread > 0).then(|| format!("{}s of {} that could not be read completely", self.noun, plural(unread, "input")));
         let lacks: Vec<String> = skipped.into_iter().chain(failed).collect();
         let lacks = (!lacks.is_empty()).then(|| format!("lacks {}", lacks.join(", and ")));
         let doubt = (self.doubtful_inputs > 0)

@@ -40,7 +40,7 @@ Examples:
 
 The lines of files are counted first. The filter then gets enough memory for all of them, but not less than 64 MiB. For input from a pipe, -n or --memory sets the memory; the default is 64 MiB. \
 When the filter is full, it forgets all lines, and a message says so (with --json, the field `cycles` says so). With --strict, the command stops instead. With --remember, only the older lines are forgotten. \
-A line that was forgotten is printed again. --remember counts from a line's last occurrence, so a line that keeps recurring is printed only once.
+A line that was forgotten is printed again. Each occurrence of a line renews the span of --remember, so a line that keeps recurring is printed only once.
 
 The rate -p bounds how often a first occurrence is wrongly dropped. It is an average over the long run; with --remember, it bounds the probability for every line. Both are proven for \
 input that was chosen without knowing the seed. --report estimates how many lines were wrongly dropped.
