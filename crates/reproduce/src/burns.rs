@@ -69,24 +69,24 @@ fn bounds_and_figures() -> Result<Vec<Claim>> {
             [
                 "table-1-means",
                 "Table 1",
-                "the table's two formulas give the mean number of set bits of the classic and of the standard filter; m = 100, n = 20, k = 3",
+                "the mean number of set bits is m - m(1-k/m)^n in the classic filter, and m - m(1-1/m)^(nk) in the standard filter; m = 100, n = 20, k = 3",
             ],
             "m - m(1-k/m)^n and m - m(1-1/m)^(nk)",
             means.iter().zip(printed).all(|(ours, printed)| (ours / printed - 1.0).abs() < 1e-12),
-            format!("the means are {}", means.map(shown).join(" and ")),
+            format!("the exact means are {} (classic) and {} (standard)", shown(means[0]), shown(means[1])),
         ),
         Claim::statement(
             [
                 "table-1-batches",
                 "Table 1",
-                "the probes (balls) of the classic filter form k batches of n balls; tested by the mean number of set bits, m = 100, n = 20, k = 3",
+                "the probes (balls) of the classic filter form k batches of n balls, and the balls of a batch set distinct bits; checked by the mean number of set bits; m = 100, n = 20, k = 3",
             ],
             "holds",
             (swapped / means[0] - 1.0).abs() < 1e-9,
-            format!("such batches give {}, but the table's own formula gives {}", shown(swapped), shown(means[0])),
+            format!("k batches of n balls set {} bits on average, but the formula for the mean in Table 1 gives {}", shown(swapped), shown(means[0])),
         )
         .unless(
-            "they form n batches of k balls",
+            "the probes form n batches of k balls: one batch for each item",
             (printed[0] / means[0] - 1.0).abs() < 1e-12 && (swapped / means[0] - 1.0).abs() > 0.05,
             "B8",
         ),
@@ -100,16 +100,16 @@ fn bounds_and_figures() -> Result<Vec<Claim>> {
             ["corollary-23", "corollary 23", "f_S and f_C are between L and U; m = 1,000, n = 20, k = 25 to 50"],
             "holds",
             enclosed,
-            format!("{}, by proven bounds on the rates", held(enclosed)),
+            format!("{}; checked with proven bounds on f_S and f_C", held(enclosed)),
         ),
         Claim::statement(
-            ["figure-6-valley", "figure 6", "as k grows to 40, both rates first fall and then rise towards 1; m = 100, n = 20"],
+            ["figure-6-valley", "figure 6", "as k grows from 1 to 40, f_S and f_C first fall and then rise towards 1; m = 100, n = 20"],
             "holds",
             one_valley(standards) && one_valley(classics) && ends.iter().all(|&end| end > 0.98),
             format!("at k = 40, f_S = {} and f_C = {}", shown(ends[0]), shown(ends[1])),
         ),
         Claim::statement(
-            ["figure-7-order", "figure 7", "at the left edge of the figure (k = 25), the curves have this order; m = 1,000, n = 20"],
+            ["figure-7-order", "figure 7", "at k = 25, the left edge of the figure, U > f_S > M > f_C > L; m = 1,000, n = 20"],
             "U > f_S > M > f_C > L",
             ordered[0].1,
             format!("the curves have this order from k = 25 to {last}"),
@@ -139,7 +139,7 @@ fn bounds_and_figures() -> Result<Vec<Claim>> {
 }
 
 fn held(holds: bool) -> &'static str {
-    if holds { "the claim held for every k" } else { "the claim failed for some k" }
+    if holds { "the inequalities held for every k" } else { "the inequalities failed for some k" }
 }
 
 /// The claims of section 3.4, including its example.
@@ -165,44 +165,44 @@ fn minimisation() -> Result<Vec<Claim>> {
             [
                 "most-items",
                 "section 3.4",
-                "n_max is the largest n at which some k reaches the rate p; for all n in the printed range, the lowest rate is above p; m = 1,000, p = 0.1%",
+                "if n >= n_max, every k gives a rate above p (n_max is the largest n at which some k gives a rate of at most p); standard filter, m = 1,000, p = 0.1%",
             ],
             "n >= n_max",
             least_rate(1000, most)?.lower > limit,
-            format!("the lowest rate is at most p at n_max = {most}, and above p at n = {}", most + 1),
+            format!("the lowest rate over all k is at most p at n_max = {most}, and above p at n = {}", most + 1),
         )
         .unless("n > n_max", strict_items, "B19"),
         Claim::statement(
             [
                 "least-bits",
                 "section 3.4",
-                "m_min is the smallest m at which some k reaches the rate p; for all m in the printed range, the lowest rate is above p; n = 50, p = 0.1%",
+                "if m <= m_min, every k gives a rate above p (m_min is the smallest m at which some k gives a rate of at most p); standard filter, n = 50, p = 0.1%",
             ],
             "m <= m_min",
             least_rate(least, 50)?.lower > limit,
-            format!("the lowest rate is at most p at m_min = {least}, and above p at m = {}", least - 1),
+            format!("the lowest rate over all k is at most p at m_min = {least}, and above p at m = {}", least - 1),
         )
         .unless("m < m_min", strict_bits, "B19"),
         Claim::statement(
             [
                 "best-rate-sign",
                 "section 3.4",
-                "at the estimated best probe count, E is (1 - x)^k, where x is the printed exponential; m = 64, n = 4",
+                "at the estimate k = (m/n) ln 2 of the best probe count, E is (1 - e^(nk/m))^k; m = 64, n = 4",
             ],
             "e^(nk/m)",
             (0.0..=1.0).contains(&unsigned),
-            format!("with this sign, E would be {} at k = 11", shown(unsigned)),
+            format!("with e^(nk/m), E would be {} at k = 11", shown(unsigned)),
         )
         .unless("e^(-nk/m)", (signed / power - 1.0).abs() < 1e-12, "B18"),
         Claim::statement(
             [
                 "estimates-differ",
                 "section 3.4",
-                "with fewer items, the estimate (m/n) ln 2 is farther from the classic filter's best probe count; m = 1,024, n = 1, 4, 16",
+                "the fewer the items, the farther the estimate (m/n) ln 2 is from the best probe count of the classic filter; m = 1,024, n = 1, 4, 16",
             ],
             "holds",
             far.windows(2).all(|pair| pair[0] > pair[1]),
-            format!("the estimate is too high by {}", listed(far.iter().map(|&far| shown(far)))),
+            format!("with 1, 4 and 16 items, the estimate is too high by {}", listed(far.iter().map(|&far| shown(far)))),
         ),
         Claim::number(
             "example-estimate-probes",
@@ -214,14 +214,14 @@ fn minimisation() -> Result<Vec<Claim>> {
         Claim::number(
             "example-estimate-rate",
             "section 3.4",
-            "E at k = (m/n) ln 2, the estimate of the best probe count; m = 64, n = 4",
+            "the approximation E at k = (m/n) ln 2, the estimate of the best probe count; m = 64, n = 4",
             "4.59e-4",
             power,
         ),
         Claim::number(
             "example-rate-standard",
             "section 3.4",
-            "the lowest rate of the standard filter; m = 64, n = 4",
+            "the lowest rate of the standard filter over all k; m = 64, n = 4",
             "6.15e-4",
             least_rate(bits, items)?.value,
         ),
@@ -235,7 +235,7 @@ fn minimisation() -> Result<Vec<Claim>> {
         Claim::number(
             "example-rate-classic",
             "section 3.4",
-            "the lowest rate of the classic filter; m = 64, n = 4",
+            "the lowest rate of the classic filter over all k; m = 64, n = 4",
             "4.55e-4",
             optimal_probes(Variant::Classic, bits, items)?.fpr.value,
         ),
@@ -311,15 +311,31 @@ fn conjecture_24() -> Result<Vec<Claim>> {
         upper.add(f64::from(standard.probes) <= estimate(bits, items), case);
     }
     let claim = |id, text, printed, tally: &Tally| Claim::statement([id, "conjecture 24", text], printed, tally.holds(), tally.found());
-    let where_tried =
-        "if m/n >= 1/ln 2, the best probe counts satisfy this inequality; checked for all m up to 40, and for m = 1,000 with n = 100";
     Ok(vec![
-        claim("conjecture-24-lower", where_tried, "m/(2n) <= k_C", &lower).see("B26"),
-        claim("conjecture-24-middle", where_tried, "k_C <= k_S", &middle).see("B26"),
-        claim("conjecture-24-upper", where_tried, "k_S <= (m/n) ln 2", &upper).see("B26"),
+        claim(
+            "conjecture-24-lower",
+            "if m/n >= 1/ln 2, then m/(2n) <= k_C; checked for all m up to 40, and for m = 1,000 with n = 100",
+            "m/(2n) <= k_C",
+            &lower,
+        )
+        .see("B26"),
+        claim(
+            "conjecture-24-middle",
+            "if m/n >= 1/ln 2, then k_C <= k_S; checked for all m up to 40, and for m = 1,000 with n = 100",
+            "k_C <= k_S",
+            &middle,
+        )
+        .see("B26"),
+        claim(
+            "conjecture-24-upper",
+            "if m/n >= 1/ln 2, then k_S <= (m/n) ln 2; checked for all m up to 40, and for m = 1,000 with n = 100",
+            "k_S <= (m/n) ln 2",
+            &upper,
+        )
+        .see("B26"),
         claim(
             "conjecture-24-full",
-            "if m/n < 1/ln 2, the best probe counts satisfy this equation; checked for all m up to 40, n up to 2m",
+            "if m/n < 1/ln 2, then k_C = k_S = 1; checked for all m up to 40 and all n up to 2m",
             "k_C = k_S = 1",
             &full,
         ),
@@ -374,14 +390,14 @@ fn discussion() -> Result<Vec<Claim>> {
         Claim::number(
             "five-items-rate-standard",
             "section 5",
-            "by how much the standard filter's rate at k = 142 is above its lowest rate; m = 1,024, n = 5",
+            "the increase of the standard filter's rate at k = 142, relative to the lowest rate of this filter; m = 1,024, n = 5",
             "15.7%",
             s.1,
         ),
         Claim::number(
             "five-items-efficiency-standard",
             "section 5",
-            "by how much the standard filter's efficiency at k = 142 is below that at its best probe count; m = 1,024, n = 5",
+            "the loss of the standard filter's efficiency at k = 142, relative to the efficiency at the best probe count of this filter; m = 1,024, n = 5",
             "0.2%",
             s.2,
         )
@@ -389,47 +405,47 @@ fn discussion() -> Result<Vec<Claim>> {
         Claim::number(
             "five-items-rate-classic",
             "section 5",
-            "by how much the classic filter's rate at k = 142 is above its lowest rate; m = 1,024, n = 5",
+            "the increase of the classic filter's rate at k = 142, relative to the lowest rate of this filter; m = 1,024, n = 5",
             "106.9%",
             c.1,
         ),
         Claim::number(
             "five-items-efficiency-classic",
             "section 5",
-            "by how much the classic filter's efficiency at k = 142 is below that at its best probe count; m = 1,024, n = 5",
+            "the loss of the classic filter's efficiency at k = 142, relative to the efficiency at the best probe count of this filter; m = 1,024, n = 5",
             "0.7%",
             c.2,
         )
         .see("B24"),
         Claim::statement(
-            ["five-items-order", "section 5", "the order of magnitude of the lowest rates of both filters; m = 1,024, n = 5"],
+            ["five-items-order", "section 5", "the order of magnitude of the lowest f_S and of the lowest f_C; m = 1,024, n = 5"],
             "1e-43",
             order(s.0) == -43.0 && order(c.0) == -43.0,
-            format!("f_S = {} and f_C = {}", shown(s.0), shown(c.0)),
+            format!("the lowest f_S is {}, and the lowest f_C is {}", shown(s.0), shown(c.0)),
         )
-        .unless("only f_C has this order of magnitude", order(c.0) == -43.0, "B24"),
+        .unless("only the lowest f_C has the order of magnitude 1e-43", order(c.0) == -43.0, "B24"),
         Claim::statement(
             [
                 "convergence",
                 "section 5",
-                "figure 6 shows how the best probe count approaches the estimate as n grows; m = 1,024, n = 2, 4, 8, 16",
+                "figure 6 shows how the best probe count approaches the estimate (m/n) ln 2 as n grows; m = 1,024, n = 2, 4, 8, 16",
             ],
             "holds",
             is_approach(&approach(&figure_6()?)),
             format!(
-                "in figure 8, the standard filter's best probe count is below the estimate by {gaps}; figure 6 has only one item count"
+                "in figure 8, the best probe count of the standard filter is below the estimate by {gaps}; figure 6 shows only one item count"
             ),
         )
-        .unless("figure 8 shows this", is_approach(&off), "B25"),
+        .unless("figure 8 shows this, not figure 6", is_approach(&off), "B25"),
         Claim::statement(
             [
                 "half-full",
                 "section 5",
-                "at the best probe count, slightly less than half of the bits are set on average; checked for the paper's four examples",
+                "at the best probe count, slightly less than half of the bits are set on average; checked for (m, n) = (64, 4), (100, 20), (1,000, 20) and (1,024, 5)",
             ],
             "holds",
             fullest < 0.5 && emptiest > 0.4,
-            format!("the fill is {} to {}", shown(emptiest), shown(fullest)),
+            format!("the mean share of set bits is {} to {}", shown(emptiest), shown(fullest)),
         ),
     ])
 }
@@ -467,13 +483,23 @@ fn table_1() -> Result<Figure> {
 
 fn figure_6() -> Result<Figure> {
     let row = |probes: u32| Ok(vec![probes.into(), classic(100, 20, probes)?, standard(100, 20, probes)?]);
-    Figure::new("burns-6", "rates by probes, 100 bits, 20 items", &["probes", "classic", "standard"], (1..=40).map(row).collect())
+    Figure::new(
+        "burns-6",
+        "false-positive rate for each number of probes; 100 bits, 20 items",
+        &["probes", "classic", "standard"],
+        (1..=40).map(row).collect(),
+    )
 }
 
 fn figure_7() -> Result<Figure> {
     let row = |probes: u32| Ok([vec![probes.into()], bounds_at(1000, 20, probes)?.to_vec()].concat());
     let columns = ["probes", "upper", "standard", "middle", "classic", "lower"];
-    Figure::new("burns-7", "rates and their bounds by probes, 1,000 bits, 20 items", &columns, (25..=50).map(row).collect())
+    Figure::new(
+        "burns-7",
+        "false-positive rates and their bounds for each number of probes; 1,000 bits, 20 items",
+        &columns,
+        (25..=50).map(row).collect(),
+    )
 }
 
 fn figure_8() -> Result<Figure> {
@@ -482,14 +508,14 @@ fn figure_8() -> Result<Figure> {
         Ok(vec![items as f64, estimate(1024, items), standard?.into(), classic?.into()])
     };
     let columns = ["items", "estimate", "standard", "classic"];
-    Figure::new("burns-8", "best probes by items, 1,024 bits", &columns, (2..=17).map(row).collect())
+    Figure::new("burns-8", "best number of probes for each number of items; 1,024 bits", &columns, (2..=17).map(row).collect())
 }
 
 /// Figures 9 and 10.
 fn efficiency_figure(variant: Variant) -> Result<Figure> {
     let (name, text) = match variant {
-        Variant::Classic => ("burns-10", "efficiency by items, classic filter of 100 bits"),
-        _ => ("burns-9", "efficiency by items, standard filter of 100 bits"),
+        Variant::Classic => ("burns-10", "efficiency for each number of items; classic filter of 100 bits"),
+        _ => ("burns-9", "efficiency for each number of items; standard filter of 100 bits"),
     };
     // For figure 10, also the curve whose peak the paper's text discusses.
     let probes = || (1..=20).chain((variant == Variant::Classic).then_some(50));

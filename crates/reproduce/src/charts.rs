@@ -29,7 +29,7 @@ impl Figure {
         };
         let chart = match self.name {
             "burns-table-1" => self.laws(),
-            "burns-6" => self.rates("Burns, figure 6: rates by probes"),
+            "burns-6" => self.rates("Burns, figure 6: false-positive rates of both filters"),
             "burns-7" => self.bounds(),
             "burns-8" => self.best_probes(),
             "burns-9" | "burns-10" => self.efficiencies(),
@@ -72,30 +72,30 @@ impl Figure {
             Axis::linear("set bits").between(33.0, 61.0),
             Axis::linear("probability"),
         )
-        .with(Series::bars(named("classic: 20 batches of 3 different bits", "classic"), self.pairs("classic")).coloured(1))
-        .with(Series::line(named("standard: 60 single balls", "standard"), self.pairs("standard")).coloured(0))
+        .with(Series::bars(named("classic: 20 batches of 3 distinct bits", "classic"), self.pairs("classic")).coloured(1))
+        .with(Series::line(named("standard: 60 independent probes", "standard"), self.pairs("standard")).coloured(0))
         .with(Series::points("", self.pairs("standard")).coloured(0).unnamed())
     }
 
     fn rates(&self, title: &str) -> Chart {
-        self.chart(title, Axis::linear("probes (hash bits for each item)"), rate_axis())
+        self.chart(title, Axis::linear("probes per item"), rate_axis())
             .with(Series::line("classic (distinct bits)", self.pairs("classic")).coloured(1))
             .with(Series::dashed("standard (independent probes)", self.pairs("standard")).coloured(0))
     }
 
     fn bounds(&self) -> Chart {
-        self.chart("Burns, figure 7: both rates between their bounds", Axis::linear("probes"), rate_axis())
+        self.chart("Burns, figure 7: the rates of both filters, between their bounds", Axis::linear("probes"), rate_axis())
             .with(Series::line("U, upper bound", self.pairs("upper")).coloured(3))
             .with(Series::dashed("standard", self.pairs("standard")).coloured(0))
             .with(Series::line("M, power of the mean", self.pairs("middle")).coloured(4))
             .with(Series::dashed("classic", self.pairs("classic")).coloured(1))
             .with(Series::line("L, lower bound", self.pairs("lower")).coloured(2))
             .marked(Mark::upright(33.0, ""))
-            .marked(Mark::upright(34.0, "best: 33 classic, 34 standard"))
+            .marked(Mark::upright(34.0, "best number of probes: 33 classic, 34 standard"))
     }
 
     fn best_probes(&self) -> Chart {
-        self.chart("Burns, figure 8: best probes and their estimate", Axis::linear("items"), Axis::linear("probes"))
+        self.chart("Burns, figure 8: the best number of probes, and an estimate of it", Axis::linear("items"), Axis::linear("probes"))
             .with(Series::line("estimate (m/n) ln 2", self.pairs("estimate")).coloured(4))
             .with(Series::points("standard", self.pairs("standard")).coloured(0))
             .with(Series::points("classic", self.pairs("classic")).coloured(1))
@@ -114,7 +114,7 @@ impl Figure {
             if [1, 5, 10, 20].contains(&probes) { series } else { series.unnamed() }
         };
         let chart = self
-            .chart(title, Axis::linear("items"), Axis::linear("efficiency (bits of discrimination for each bit)").between(0.0, 1.0))
+            .chart(title, Axis::linear("items"), Axis::linear("efficiency").between(0.0, 1.0))
             .with_all((1..=20).map(curve))
             .marked(Mark::level(std::f64::consts::LN_2, "ln 2"));
         match self.name {
@@ -155,23 +155,23 @@ impl Figure {
         .with(Series::points("A3, second order", ratio("a3")).coloured(0))
         .with(Series::dashed("A1, power of the mean", ratio("a1")).coloured(3))
         .with(Series::dashed("A2, textbook", ratio("a2")).coloured(2))
-        .marked(Mark::upright(best, format!("best probes: {best}")))
+        .marked(Mark::upright(best, format!("best number of probes: {best}")))
     }
 
     fn sequence(&self) -> Chart {
-        self.chart("Lehr: mean set bits, throw by throw", Axis::linear("throws"), Axis::linear("mean set bits"))
+        self.chart("Lehr: mean number of set bits after each throw", Axis::linear("throws"), Axis::linear("mean number of set bits"))
             .with(Series::line("exact: N (1 - (1 - 1/N)^throws)", self.pairs("exact")).coloured(0))
-            .with(Series::dashed("exponential form", self.pairs("exponential")).coloured(1))
+            .with(Series::dashed("approximation: N (1 - e^(-throws/N))", self.pairs("exponential")).coloured(1))
     }
 
     fn families(&self) -> Chart {
         let (title, y) = match self.name {
-            "lehr-table" => ("Lehr: the design table, rates by probes and bits for each item", rate_axis()),
-            _ => ("Lehr: families of equal rate", Axis::linear("bits for each item").between(0.0, 60.0)),
+            "lehr-table" => ("Lehr: the design table, as curves for 4 to 24 bits per item", rate_axis()),
+            _ => ("Lehr: families of filters with equal false-positive rates", Axis::linear("bits per item").between(0.0, 60.0)),
         };
         let names = &self.columns[1..];
         let curves = names.iter().enumerate().map(|(i, name)| {
-            let label = if self.name == "lehr-table" { format!("{name} bits") } else { format!("rate {name}") };
+            let label = if self.name == "lehr-table" { format!("{name} bits per item") } else { format!("rate {name}") };
             Series::line(label, self.pairs(name)).graded(i as f64 / (names.len() - 1).max(1) as f64)
         });
         self.chart(title, Axis::linear("probes"), y).with_all(curves)
@@ -194,10 +194,10 @@ impl Figure {
             Axis::log("false-positive rate"),
         )
         .note(format!(
-            "{load} bits per item, {probes} probes; points: simulated rates, with 99% intervals (hidden if narrower than the point); lines: computed rates that are exact or validated; wide bands: lower and upper bounds of \
-             other rates, proven or from a longer simulation; between the sizes, lines and bands are straight"
+            "{load} bits per item, {probes} probes; points: simulated rates, with 99% confidence intervals (hidden if narrower than the point); lines: exact or validated rates; wide bands: lower and upper bounds on \
+             the other rates, proven or from a longer simulation; between the sizes, lines and bands are straight"
         ))
-        .with(Series::dashed("limit", vec![(90.0, limit), (11_000.0, limit)]).coloured(5));
+        .with(Series::dashed("limit for large filters", vec![(90.0, limit), (11_000.0, limit)]).coloured(5));
         let schemes = [
             ("standard", "standard"),
             ("partition-double", "partition scheme"),
@@ -239,12 +239,12 @@ impl Figure {
         let filters: f64 = self.rows.iter().map(|row| row[3]).sum();
         let chart = |(scheme, name): (&str, &str)| {
             let chart = Chart::new(
-                format!("Kirsch and Mitzenmacher, figure 2: hits of {name}"),
-                Axis::linear("hits among 464 queries (the last: 40 or more)"),
-                Axis::linear("filters"),
+                format!("Kirsch and Mitzenmacher, figure 2: hits with {name}"),
+                Axis::linear("hits (false positives) among 464 queries; the last bar: 40 or more"),
+                Axis::linear("number of filters"),
             )
             .note(format!(
-                "n = 5,000, c = 8, k = 6, {} filters; curves: the expected numbers for independent queries with the limit of the rate",
+                "n = 5,000, c = 8, k = 6, {} filters; curves: the expected numbers of filters if each query has the limit of the rate, independently",
                 grouped(filters)
             ))
             .with(Series::bars("simulated", self.pairs(scheme)).coloured(0))
@@ -276,13 +276,14 @@ impl Figure {
     /// Figure 3 of Dozier et al.: the model, and the filter with its band.
     fn models(&self) -> Chart {
         let title = match self.name {
-            "dozier-3-one" => "Dozier et al., figure 3: one phase, model and filter",
-            "dozier-3-two-excluded" => "Dozier et al., figure 3: two phases, the trigger removed",
-            "dozier-3-two-included" => "Dozier et al., figure 3: two phases, the trigger kept",
+            "dozier-3-one" => "Dozier et al., figure 3: one phase, the model and a simulated filter",
+            "dozier-3-two-excluded" => "Dozier et al., figure 3: two phases, trigger removed from the frozen filter",
+            "dozier-3-two-included" => "Dozier et al., figure 3: two phases, trigger kept in the frozen filter",
             "dozier-3-own-two" => "Dozier et al., figure 3, two phases, as the paper simulated it",
             _ => "Dozier et al., figure 3, one phase, as the paper simulated it",
         };
-        let mut chart = self.chart(title, Axis::linear("sigma: emptied when more bits are set"), rate_axis().between(FLOOR, 1.0));
+        let mut chart =
+            self.chart(title, Axis::linear("sigma: the filter is emptied when more bits are set"), rate_axis().between(FLOOR, 1.0));
         for (number, probes) in PROBES.into_iter().enumerate() {
             chart = chart
                 .with(Series::band("", self.interval(probes)).coloured(number).unnamed())
@@ -297,7 +298,7 @@ impl Figure {
         let chart = self.over(
             "formula 26",
             "Dozier et al., figure 3: a filter that inserts first, divided by (26)",
-            "two phases of 500 bits, the trigger kept; lines: the model with the trigger kept",
+            "two phases of 500 bits; the bits of the trigger (the item that ends a phase) stay in the frozen filter; lines: the model with these bits",
             (0.9, 2.3),
         );
         chart.marked(Mark::level(1.0, "formula (26)"))
@@ -321,9 +322,9 @@ impl Figure {
     /// Points and bands of figure 3, divided by a column. Points that
     /// would show little except noise are left out.
     fn over(&self, base: &str, title: &str, note: &str, (low, high): (f64, f64)) -> Chart {
-        let mut chart = Chart::new(title, Axis::linear("sigma: emptied when more bits are set"), Axis::linear("ratio").between(low, high))
+        let mut chart = Chart::new(title, Axis::linear("sigma: the filter is emptied when more bits are set"), Axis::linear("ratio of the rates").between(low, high))
             .note(format!(
-                "{note}; points: the simulated filter, if its 99% interval is narrower than an eighth of its upper end; bands: the interval"
+                "{note}; bands: the 99% confidence interval of the simulated filter; points with an interval wider than an eighth of its upper end are left out"
             ));
         for (number, probes) in PROBES.into_iter().enumerate() {
             let by = self.of_probes(probes, base);
@@ -364,7 +365,7 @@ impl Figure {
     }
 
     fn bounds_by(&self, title: &str, ordinate: Axis, value: &dyn Fn(&[f64], f64) -> f64) -> Chart {
-        let mut chart = self.chart(title, Axis::linear("N: emptied after this many items that set bits"), ordinate);
+        let mut chart = self.chart(title, Axis::linear("N: the filter is emptied after N items that set a new bit"), ordinate);
         let of = |probes: f64, name: &str| {
             let column = self.column(name);
             self.rows.iter().filter(move |row| row[0] == probes).map(|row| (row[1], value(row, row[column]))).collect::<Vec<_>>()
@@ -384,15 +385,15 @@ impl Figure {
     /// Figures 5 and 6: capacities, divided by that of the sigma-bounded model.
     fn capacities(&self) -> Chart {
         let (title, x) = match self.name {
-            "dozier-5" => ("Dozier et al., figure 5: capacity at a rate of 0.01, by memory", Axis::log("bits")),
-            _ => ("Dozier et al., figure 6: capacity of 100,000 bits, by rate", Axis::log("requested false-positive rate")),
+            "dozier-5" => ("Dozier et al., figure 5: capacity at a false-positive rate of 0.01", Axis::log("bits")),
+            _ => ("Dozier et al., figure 6: capacity of a filter of 100,000 bits", Axis::log("requested false-positive rate")),
         };
-        self.chart(title, x, Axis::linear("items, relative to a filter emptied by sigma").between(0.0, 1.1))
-            .with(Series::line("f_w: planned by the worst rate", self.pairs("f_w ratio")).coloured(1))
+        self.chart(title, x, Axis::linear("ratio of the items").between(0.0, 1.1))
+            .with(Series::line("planned by f_w, the highest rate of a cycle", self.pairs("f_w ratio")).coloured(1))
             .with(Series::points("", self.pairs("f_w ratio")).coloured(1).unnamed())
-            .with(Series::dashed("f_a: planned by an average rate, as printed", self.pairs("f_a ratio")).coloured(0))
+            .with(Series::dashed("planned by f_a, an average rate, as printed", self.pairs("f_a ratio")).coloured(0))
             .with(Series::points("", self.pairs("f_a ratio")).coloured(0).unnamed())
-            .marked(Mark::level(0.7, "30% less"))
+            .marked(Mark::level(0.7, "30% fewer items"))
     }
 
     /// Figure 7: the items of one phase divided by those of two phases.

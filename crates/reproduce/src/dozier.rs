@@ -149,7 +149,7 @@ fn figure_3_claims(make: Maker<'_>, known: &Known) -> Result<Vec<Claim>> {
     let corrected = claim(["", "", ""], &included, &included);
     Ok(vec![
         claim(
-            ["figure-3-one", "figure 3", "the model's rate for one phase is inside the 99% interval of a simulated filter; k = 3, 5, 7, sigma = 100 to 900"],
+            ["figure-3-one", "figure 3", "for one phase, the model's rate is inside the 99% confidence interval of the rate of a simulated filter; M = 1,000; points: k = 3, 5, 7 with sigma = 100 to 900"],
             &one,
             &one,
         ),
@@ -157,14 +157,14 @@ fn figure_3_claims(make: Maker<'_>, known: &Known) -> Result<Vec<Claim>> {
             [
                 "figure-3-two",
                 "section II-C and figure 3",
-                "the rate from formula (26) is inside the 99% interval of a simulated filter that inserts an item before it compares the number of set bits with sigma; two phases of 500 bits, sigma = 50 to 450",
+                "for two phases, the model's rate (formula (26)) is inside the 99% confidence interval of the rate of a simulated filter; this filter inserts each item before it compares the number of set bits with sigma; two filters of 500 bits; points: k = 3, 5, 7 with sigma = 50 to 450",
             ],
             &excluded,
             &included,
         )
-        .unless("true of the model in which the trigger's bits stay in the frozen filter", corrected.verdict == crate::Verdict::Confirmed, "D10"),
+        .unless("the claim is true of another model, in which the trigger's bits stay in the frozen filter", corrected.verdict == crate::Verdict::Confirmed, "D10"),
         claim(
-            ["figure-3-two-excluded", "formula (24) and figure 3", "the rate from formula (26) is inside the 99% interval of a simulated filter whose trigger is removed from the frozen filter; two phases of 500 bits, sigma = 50 to 450"],
+            ["figure-3-two-excluded", "formula (24) and figure 3", "for two phases, the model's rate (formula (26)) is inside the 99% confidence interval of the rate of a simulated filter; the trigger is removed from the frozen filter of this simulation; two filters of 500 bits; points: k = 3, 5, 7 with sigma = 50 to 450"],
             &excluded,
             &excluded,
         ),
@@ -215,7 +215,7 @@ fn figure_4_claims(make: Maker<'_>, known: &Known) -> Result<Vec<Claim>> {
             [
                 "figure-4-bounds",
                 "figure 4",
-                "f_o and f_a are below the rate of a filter that is emptied after N items that set bits; M = 1,000, k = 3, 5, 7, N up to 300",
+                "f_o and f_a are below the average rate of a filter that is emptied after N items that set a new bit; M = 1,000; points: k = 3, 5, 7 with N up to 300",
             ],
             "holds",
             below,
@@ -224,7 +224,7 @@ fn figure_4_claims(make: Maker<'_>, known: &Known) -> Result<Vec<Claim>> {
             [
                 "figure-4-tighter",
                 "figure 4",
-                "f_a is closer than f_o to the rate of a filter that is emptied after N items that set bits; M = 1,000, k = 3, 5, 7, N up to 300",
+                "f_a is closer than f_o to the average rate of a filter that is emptied after N items that set a new bit; M = 1,000; points: k = 3, 5, 7 with N up to 300",
             ],
             "holds",
             held(&|point| point.printed[0] < point.printed[1]),
@@ -233,7 +233,7 @@ fn figure_4_claims(make: Maker<'_>, known: &Known) -> Result<Vec<Claim>> {
             [
                 "figure-4-exact",
                 "figure 4",
-                "the exact rate of a filter that is emptied after N items that set bits is inside the 99% interval of a simulated filter; M = 1,000, k = 3, 5, 7, N up to 300",
+                "the exact average rate of a filter that is emptied after N items that set a new bit is inside the 99% confidence interval of the rate of a simulated filter; M = 1,000; points: k = 3, 5, 7 with N up to 300",
             ],
             &exact,
             &seen,
@@ -322,13 +322,13 @@ fn capacity_claims() -> Result<Vec<Claim>> {
     let overshoot = n_bounded(BITS, 6, 155, Counting::Real)?.fpr.value;
     Ok(vec![
         Claim::statement(
-            ["figure-5-reduction", "section V-B and figure 5", "a filter planned by f_w holds more than 30% fewer items than one planned by the model; p = 0.01, M = 100 to 100,000"],
+            ["figure-5-reduction", "section V-B and figure 5", "a filter planned by f_w holds over 30% fewer items than a filter planned by the model; p = 0.01, M = 100 to 100,000"],
             "holds",
             least > 30.0,
-            format!("it holds {least:.1}% to {most:.1}% fewer"),
+            format!("a filter planned by f_w holds {least:.1}% to {most:.1}% fewer items"),
         ),
         Claim::statement(
-            ["figure-5-counted", "section V-B and figure 5", "f_a is a good approximation: a filter planned by f_a holds as many items as one planned by the model, within 3%; p = 0.01, M = 100 to 100,000"],
+            ["figure-5-counted", "section V-B and figure 5", "f_a is a good approximation: a filter planned by f_a and a filter planned by the model hold the same number of items, within 3%; p = 0.01, M = 100 to 100,000"],
             "holds",
             far <= 3.0,
             format!("the item counts differ by {near:.1}% to {far:.1}%"),
@@ -342,19 +342,19 @@ fn capacity_claims() -> Result<Vec<Claim>> {
         )
         .see("D16"),
         Claim::statement(
-            ["figure-6-reduction", "section V-B and figure 6", "how many percent fewer items a filter planned by f_w holds than one planned by the model; M = 100,000"],
+            ["figure-6-reduction", "section V-B and figure 6", "the percentage by which a filter planned by f_w holds fewer items than a filter planned by the model; M = 100,000"],
             "30%",
             lowest > 25.0 && highest < 35.0,
             list(&reductions),
         )
-        .unless("this percentage falls with p, from 48% at p = 0.2 to 18% at p = 1e-6", falls && highest > 47.0 && lowest < 19.0, "D17"),
+        .unless("the percentage falls as p falls, from 48% at p = 0.2 to 18% at p = 1e-6", falls && highest > 47.0 && lowest < 19.0, "D17"),
         Claim::statement(
-            ["thirty-percent", "abstract and section I", "a filter planned by the model holds at least 30% more items than one planned by f_w; M = 100,000"],
+            ["thirty-percent", "abstract and section I", "a filter planned by the model holds at least 30% more items than a filter planned by f_w; M = 100,000"],
             "holds",
             gains.iter().all(|gain| *gain >= 30.0),
-            format!("the model gives this many more: {}", list(&gains)),
+            format!("a filter planned by the model holds more items, by {}", list(&gains)),
         )
-        .unless("true if p is at least 1e-4", gains[..9].iter().all(|gain| *gain >= 30.0), "D17"),
+        .unless("the claim is true if p is at least 1e-4", gains[..9].iter().all(|gain| *gain >= 30.0), "D17"),
     ])
 }
 
@@ -377,21 +377,21 @@ fn figure_7_claims() -> Result<Vec<Claim>> {
             [
                 "figure-7-one",
                 "section V-C and figure 7",
-                "one phase holds more items than each of two phases in the same memory, whether or not the trigger's bits stay in the frozen filter; M = 100,000",
+                "a filter with one phase holds more items than each phase of a filter with two phases in the same memory, whether or not the trigger's bits stay in the frozen filter; M = 100,000",
             ],
             "holds",
             ratios.iter().flatten().all(|ratio| *ratio > 1.0),
-            format!("one phase holds {} to {} times as many", crate::shown(ratios[RATES.len() - 1][0]), crate::shown(ratios[0][1])),
+            format!("a filter with one phase holds {} to {} times as many items as each of two phases", crate::shown(ratios[RATES.len() - 1][0]), crate::shown(ratios[0][1])),
         ),
         Claim::statement(
             [
                 "figure-7-match",
                 "section I and figure 7",
-                "two phases together hold nearly as many items as one phase in the same memory: the one phase holds at most 1.1 times as many; M = 100,000",
+                "two phases together hold nearly as many items as one phase in the same memory: one phase holds at most 1.1 times as many items as both phases; M = 100,000",
             ],
             "holds",
             ratios.iter().all(|[_, kept]| kept / 2.0 < 1.1),
-            format!("the ratio is {both}"),
+            format!("the ratio of one phase to both phases is {both}"),
         )
         .unless(
             "the ratio falls slowly as p falls, but is still above 1.2 at p = 1e-6",
@@ -417,10 +417,10 @@ fn formula_claims() -> Result<Vec<Claim>> {
             "D1",
         ),
         Claim::statement(
-            ["one-probe", "formula (19)", "this closed form is the model's rate for one probe; M = 1,000, sigma = 300"],
+            ["one-probe", "formula (19)", "for k = 1, formula (19) gives the model's rate; checked in the simpler form 1 - (sigma + 1)/(M S), where S is the sum of 1/(M - j) over j = 0 to sigma; M = 1,000, sigma = 300"],
             "holds",
             (closed / run.fpr.value - 1.0).abs() < 1e-12,
-            format!("the model's rate is {}", crate::shown(run.fpr.value)),
+            format!("the simpler form gives {}, and the model gives {}", crate::shown(closed), crate::shown(run.fpr.value)),
         )
         .see("D22"),
     ])
@@ -513,7 +513,7 @@ fn fixed_claims(known: &Known) -> Result<Vec<Claim>> {
         let (renewed_hits, renewed_all, _) = inside_epochs(two, true, known)?;
         let cycle = if two { "phase" } else { "cycle" };
         let found = format!(
-            "the rate is inside the interval at {hits} of {all} points, and at {renewed_hits} of {renewed_all} points if the items have new positions in every {cycle}; the largest difference is at {worst}"
+            "the rate is inside the interval at {hits} of {all} points; if the items have new positions in every {cycle}, it is inside at {renewed_hits} of {renewed_all} points; the largest difference is at {worst}"
         );
         let claim = Claim::statement(names, "at all points", all - hits <= may_miss(all), found);
         Ok::<_, truebloom_math::Error>((claim, renewed_all - renewed_hits <= may_miss(renewed_all)))
@@ -522,7 +522,7 @@ fn fixed_claims(known: &Known) -> Result<Vec<Claim>> {
         [
             "figure-3-own-experiment",
             "section V-A1 and figure 3",
-            "the model's rate for one phase is inside the 99% interval of 7 epochs of 100,000 arrivals from one set of 1,000 items; k = 3, 5, 7, sigma = 100 to 900",
+            "for one phase, the model's rate is inside the 99% confidence interval from 7 simulations (epochs) of 100,000 arrivals each; all arrivals are drawn from one set of 1,000 items; M = 1,000; points: k = 3, 5, 7 with sigma = 100 to 900",
         ],
         false,
     )?;
@@ -530,14 +530,14 @@ fn fixed_claims(known: &Known) -> Result<Vec<Claim>> {
         [
             "figure-3-own-two-phases",
             "section V-A1 and figure 3",
-            "the rate from formula (26) is inside the 99% interval of 10 epochs of 100,000 arrivals from one set of 1,000 items; two phases of 500 bits, sigma = 50 to 450",
+            "for two phases, the model's rate (formula (26)) is inside the 99% confidence interval from 10 simulations (epochs) of 100,000 arrivals each; all arrivals are drawn from one set of 1,000 items; two filters of 500 bits; points: k = 3, 5, 7 with sigma = 50 to 450",
         ],
         true,
     )?;
     Ok(vec![
-        one.unless("true if the items have new positions in every cycle, as in the model", one_renewed, "D29"),
+        one.unless("the claim is true if the items have new positions in every cycle, as in the model", one_renewed, "D29"),
         two.unless(
-            "true if the items have new positions in every phase, and the model keeps the trigger's bits in the frozen filter",
+            "the claim is true if the items have new positions in every phase, and if the model keeps the trigger's bits in the frozen filter",
             two_renewed,
             "D29",
         ),
@@ -546,15 +546,19 @@ fn fixed_claims(known: &Known) -> Result<Vec<Claim>> {
 
 /// The names and modes of the three panels of figure 3.
 const MODES: [(&str, &str, Mode); 3] = [
-    ("dozier-3-one", "rates of one phase of 1,000 bits, with the 99% interval of a simulated filter", ONE),
+    (
+        "dozier-3-one",
+        "false-positive rates of a filter with one phase of 1,000 bits; bands: the 99% confidence interval of a simulated filter",
+        ONE,
+    ),
     (
         "dozier-3-two-excluded",
-        "two phases of 500 bits; the trigger is removed from the frozen filter, as in (24); with the 99% interval of a simulated filter",
+        "two phases of 500 bits; the trigger (the item that ends a phase) is removed from the frozen filter, as in formula (24); bands: the 99% confidence interval of a simulated filter",
         Mode { phases: Phases::Two(Trigger::Excluded), ..ONE },
     ),
     (
         "dozier-3-two-included",
-        "two phases of 500 bits; the filter inserts first, and therefore the trigger's bits stay; with the 99% interval of a simulated filter",
+        "two phases of 500 bits; the bits of the trigger (the item that ends a phase) stay in the frozen filter, because the filter inserts first; bands: the 99% confidence interval of a simulated filter",
         Mode { phases: Phases::Two(Trigger::Included), ..ONE },
     ),
 ];
@@ -586,15 +590,15 @@ pub(super) fn figures(effort: &Effort, make: Maker<'_>, known: &Known) -> Result
     figures.extend([
         Figure::new(
             "dozier-4",
-            "f_o and f_a as printed, 1,000 bits, with the 99% interval of a simulated filter that counts the items that set bits",
+            "1,000 bits; f_o and f_a: the formulas as printed; points and bands: a simulated filter that is emptied after N items that set a new bit, with its 99% confidence interval",
             &["probes", "items", "f_o printed", "f_a printed", "f_o exact", "f_a exact", "simulated", "lower", "upper"],
             Counted::all()?.iter().map(row).collect(),
         )?,
-        Figure::new("dozier-5", "items at a rate of 0.01", &columns("bits"), by_size)?,
-        Figure::new("dozier-6", "items in 100,000 bits", &columns("rate"), by_rate)?,
+        Figure::new("dozier-5", "number of items at a false-positive rate of 0.01, divided by the number of items of a filter that is emptied when more than sigma bits are set", &columns("bits"), by_size)?,
+        Figure::new("dozier-6", "number of items in 100,000 bits, divided by the number of items of a filter that is emptied when more than sigma bits are set", &columns("rate"), by_rate)?,
         Figure::new(
             "dozier-7",
-            "items of one phase, divided by those of each of two phases in the same memory",
+            "number of items of a filter with one phase, divided by the number of items of each phase of a filter with two phases in the same memory; trigger: the item that ends a phase",
             &["bits", "rate", "trigger excluded", "trigger included"],
             seven.collect(),
         )?,
@@ -603,12 +607,12 @@ pub(super) fn figures(effort: &Effort, make: Maker<'_>, known: &Known) -> Result
         (
             false,
             "dozier-3-own",
-            "the simulation that the paper describes: one set of 1,000 messages, 7 epochs of 100,000 arrivals, one phase; bands: the 99% interval of the epochs",
+            "the simulation that the paper describes: one set of 1,000 messages, 7 epochs of 100,000 arrivals, one phase; bands: the 99% confidence interval from the epochs",
         ),
         (
             true,
             "dozier-3-own-two",
-            "the simulation that the paper describes: one set of 1,000 messages, 10 epochs of 100,000 arrivals, two phases of 500 bits; lines: (26); bands: the 99% interval of the epochs",
+            "the simulation that the paper describes: one set of 1,000 messages, 10 epochs of 100,000 arrivals, two phases of 500 bits; lines: formula (26); bands: the 99% confidence interval from the epochs",
         ),
     ] {
         let row = |(point, cell): (Modelled, Cell<'_>)| {

@@ -102,13 +102,15 @@ pub(super) fn claims() -> Result<Vec<Claim>> {
     let printed_order = both.iter().all(|setting| setting.around_best().all(|point| point.order() == "C > S > A3 > A2 > A1"));
     claims.push(
         Claim::statement(
-            ["figure-1-order", "figure 1", "around the best probe count, the curves have this order, from the highest to the lowest"],
+            ["figure-1-order", "figure 1", "around the best probe count, the order of the curves is C > S > A3 > A2 > A1"],
             "C > S > A3 > A2 > A1",
             printed_order,
             format!(
-                "at the best probe count, the order is {} in S1 and {} in S2; at some other probe counts, it differs",
-                s1.best().order(),
-                s2.best().order()
+                "at the best probe count of the standard filter, the order is {}; some other probe counts have another order",
+                match [s1.best().order(), s2.best().order()] {
+                    [first, second] if first == second => format!("{first} in both settings"),
+                    [first, second] => format!("{first} in setting S1, and {second} in setting S2"),
+                }
             ),
         )
         .see("G5"),
@@ -122,10 +124,14 @@ pub(super) fn claims() -> Result<Vec<Claim>> {
     let share = both.iter().flat_map(|setting| &setting.points[1..]).map(|point| point.error(3) / point.error(1).max(1e-9));
     let worst = share.filter(|share| share.is_finite()).fold(0.0, f64::max);
     claims.push(Claim::statement(
-        ["a3-better", "section 3", "the error of A3 is smaller than those of A1 and A2; checked for every k from 2 to 128"],
+        [
+            "a3-better",
+            "section 3",
+            "the error of A3 is smaller than the error of A1 and the error of A2; checked for every k from 2 to 128",
+        ],
         "holds",
         better,
-        format!("the error of A3 is at most {} times that of A1", crate::shown(worst)),
+        format!("the error of A3 is at most {} times the error of A1", crate::shown(worst)),
     ));
     let higher = |f: &dyn Fn(&Point, u64) -> Result<bool>| Ok::<_, truebloom_math::Error>(f(s1.best(), 16)? && f(s2.best(), 8)?);
     claims.push(
@@ -133,18 +139,18 @@ pub(super) fn claims() -> Result<Vec<Claim>> {
             [
                 "classic-higher",
                 "section 1.1",
-                "a filter with k distinct bits per item has a higher rate than the standard filter; checked at the best probe counts of S1 and S2",
+                "a filter with k distinct bits per item (the classic filter) has a higher rate than the standard filter; checked at the best probe counts of both settings",
             ],
             "C > S",
             higher(&|point, _| Ok(point.classic > point.standard))?,
             format!(
-                "C/S = {} in S1, and {} in S2",
+                "C/S is {} in setting S1, and {} in setting S2",
                 crate::shown(s1.best().classic / s1.best().standard),
                 crate::shown(s2.best().classic / s2.best().standard)
             ),
         )
         .unless(
-            "true of the partitioned filter, which has a separate slice of the bits for each probe",
+            "the claim is true of the partitioned filter, which has a separate slice of the bits for each probe",
             higher(&|point, items| Ok(Variant::Partitioned.fpr(BITS, items, point.probes)?.value > point.standard))?,
             "G2",
         ),
@@ -158,10 +164,10 @@ fn setting_1(s1: &Setting) -> Vec<Claim> {
     let best = s1.best();
     let place = "section 3, S1";
     vec![
-        Claim::misprint(["s1-a1-worst", place, "the largest error of A1"], "11.18%", a1.0, "9.5045%", "G6"),
-        Claim::misprint(["s1-a1-worst-probes", place, "the probe count with the largest error of A1"], "19", a1.1, "18", "G6"),
-        Claim::misprint(["s1-a2-worst", place, "the largest error of A2"], "9.50%", a2.0, "11.1761%", "G6"),
-        Claim::misprint(["s1-a2-worst-probes", place, "the probe count with the largest error of A2"], "19", a2.1, "18", "G6"),
+        Claim::misprint(["s1-a1-worst", place, "the largest error of A1 over all k"], "11.18%", a1.0, "9.5045%", "G6"),
+        Claim::misprint(["s1-a1-worst-probes", place, "the probe count k at which the error of A1 is largest"], "19", a1.1, "18", "G6"),
+        Claim::misprint(["s1-a2-worst", place, "the largest error of A2 over all k"], "9.50%", a2.0, "11.1761%", "G6"),
+        Claim::misprint(["s1-a2-worst-probes", place, "the probe count k at which the error of A2 is largest"], "19", a2.1, "18", "G6"),
         Claim::misprint(
             ["s1-a1-best", place, "the error of A1 at the best probe count of the standard filter"],
             "3.82%",
@@ -176,8 +182,8 @@ fn setting_1(s1: &Setting) -> Vec<Claim> {
             "3.8150%",
             "G6",
         ),
-        Claim::number("s1-a3-worst", place, "the largest error of A3", "0.28%", a3.0).see("G7"),
-        Claim::misprint(["s1-a3-worst-probes", place, "the probe count with the largest error of A3"], "39", a3.1, "38", "G7"),
+        Claim::number("s1-a3-worst", place, "the largest error of A3 over all k", "0.28%", a3.0).see("G7"),
+        Claim::misprint(["s1-a3-worst-probes", place, "the probe count k at which the error of A3 is largest"], "39", a3.1, "38", "G7"),
         Claim::misprint(
             ["s1-a3-best", place, "the error of A3 at the best probe count of the standard filter"],
             "0.0044%",
@@ -192,13 +198,13 @@ fn setting_1(s1: &Setting) -> Vec<Claim> {
         Claim::number(
             "s1-least-difference",
             place,
-            "the difference between the lowest rates of the two filters",
+            "the difference between the lowest C and the lowest S",
             "3.28%",
             s1.difference_of_best(),
         )
         .see("G10"),
-        Claim::number("s1-difference", place, "the largest difference between C and S", "25.62%", difference.0).see("G10"),
-        Claim::number("s1-difference-probes", place, "the probe count with the largest difference between C and S", "25", difference.1),
+        Claim::number("s1-difference", place, "the largest difference between C and S at the same k", "25.62%", difference.0).see("G10"),
+        Claim::number("s1-difference-probes", place, "the probe count k at which C and S differ most", "25", difference.1),
     ]
 }
 
@@ -208,10 +214,10 @@ fn setting_2(s2: &Setting) -> Vec<Claim> {
     let best = s2.best();
     let place = "section 3, S2";
     vec![
-        Claim::misprint(["s2-a1-worst", place, "the largest error of A1"], "35.33%", a1.0, "32.8390%", "G8"),
-        Claim::number("s2-a1-worst-probes", place, "the probe count with the largest error of A1", "35", a1.1),
-        Claim::misprint(["s2-a2-worst", place, "the largest error of A2"], "32.84%", a2.0, "35.3309%", "G8"),
-        Claim::number("s2-a2-worst-probes", place, "the probe count with the largest error of A2", "35", a2.1),
+        Claim::misprint(["s2-a1-worst", place, "the largest error of A1 over all k"], "35.33%", a1.0, "32.8390%", "G8"),
+        Claim::number("s2-a1-worst-probes", place, "the probe count k at which the error of A1 is largest", "35", a1.1),
+        Claim::misprint(["s2-a2-worst", place, "the largest error of A2 over all k"], "32.84%", a2.0, "35.3309%", "G8"),
+        Claim::number("s2-a2-worst-probes", place, "the probe count k at which the error of A2 is largest", "35", a2.1),
         Claim::misprint(
             ["s2-a1-best", place, "the error of A1 at the best probe count of the standard filter"],
             "14.52%",
@@ -226,8 +232,8 @@ fn setting_2(s2: &Setting) -> Vec<Claim> {
             "14.6372%",
             "G8",
         ),
-        Claim::number("s2-a3-worst", place, "the largest error of A3", "4.53%", a3.0).see("G9"),
-        Claim::misprint(["s2-a3-worst-probes", place, "the probe count with the largest error of A3"], "33", a3.1, "32", "G9"),
+        Claim::number("s2-a3-worst", place, "the largest error of A3 over all k", "4.53%", a3.0).see("G9"),
+        Claim::misprint(["s2-a3-worst-probes", place, "the probe count k at which the error of A3 is largest"], "33", a3.1, "32", "G9"),
         Claim::misprint(
             ["s2-a3-best", place, "the error of A3 at the best probe count of the standard filter"],
             "0.37%",
@@ -240,14 +246,20 @@ fn setting_2(s2: &Setting) -> Vec<Claim> {
         Claim::number("s2-least-standard", place, "the lowest rate of the standard filter", "0.00054", best.standard),
         Claim::number("s2-least-classic", place, "the lowest rate of the classic filter", "0.00046", s2.at(s2.best_classic).classic),
         Claim::misprint(
-            ["s2-least-difference", place, "the difference between the lowest rates of the two filters"],
+            ["s2-least-difference", place, "the difference between the lowest C and the lowest S"],
             "13.59%",
             s2.difference_of_best(),
             "13.6094%",
             "G10",
         ),
-        Claim::misprint(["s2-difference", place, "the largest difference between C and S"], "151.28%", difference.0, "151.297%", "G10"),
-        Claim::number("s2-difference-probes", place, "the probe count with the largest difference between C and S", "45", difference.1),
+        Claim::misprint(
+            ["s2-difference", place, "the largest difference between C and S at the same k"],
+            "151.28%",
+            difference.0,
+            "151.297%",
+            "G10",
+        ),
+        Claim::number("s2-difference-probes", place, "the probe count k at which C and S differ most", "45", difference.1),
     ]
 }
 
@@ -261,7 +273,7 @@ pub(super) fn figures() -> Result<Vec<Figure>> {
         (1..=50).map(|probes| Point::new(items, probes).map(row)).collect()
     };
     Ok(vec![
-        Figure::new("grandi-1-s1", "rates by probes, 128 bits, 16 items", &columns, rows(16))?,
-        Figure::new("grandi-1-s2", "rates by probes, 128 bits, 8 items", &columns, rows(8))?,
+        Figure::new("grandi-1-s1", "false-positive rate for each number of probes; 128 bits, 16 items", &columns, rows(16))?,
+        Figure::new("grandi-1-s2", "false-positive rate for each number of probes; 128 bits, 8 items", &columns, rows(8))?,
     ])
 }

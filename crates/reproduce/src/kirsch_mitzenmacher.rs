@@ -57,14 +57,14 @@ fn section_6() -> Result<Vec<Claim>> {
     let upper = LOADS.iter().map(constants).collect::<Result<Vec<_>>>()?.into_iter().all(|below| below);
     Ok(vec![
         Claim::statement(
-            ["theorem-6-1-one-probe", "theorem 6.1", "the limit of n (Pr - f) for one probe; c = 4, computed at n = 10^6"],
+            ["theorem-6-1-one-probe", "theorem 6.1", "the limit of n (Pr - f) for one probe and large n; c = 4, computed at n = 10^6"],
             "0",
             one_probe.abs() < 1e-3,
             shown(one_probe),
         )
-        .unless("y/(2 c^2) = 0.0243375", (one_probe - 0.024_337_5).abs() < 1e-6, "K1"),
+        .unless("the limit is y/(2 c^2) = 0.0243375", (one_probe - 0.024_337_5).abs() < 1e-6, "K1"),
         Claim::statement(
-            ["theorem-6-1", "theorem 6.1", "n (Pr - f) for the partition scheme, if the number of bits per slice is prime; c = 8, k = 6, n = 10^6"],
+            ["theorem-6-1", "theorem 6.1", "n (Pr - f) for the partition scheme with a prime number of bits per slice; c = 8, k = 6, n = 10^6"],
             "0.485168",
             (found - printed).abs() < 0.01,
             shown(found),
@@ -74,41 +74,41 @@ fn section_6() -> Result<Vec<Claim>> {
             [
                 "theorem-6-1-composite",
                 "theorem 6.1",
-                "n (Pr - f) for the partition scheme at exactly c = 8, where a slice has 4n/3 bits, which is never prime; k = 6, n = 1,500,000",
+                "n (Pr - f) for the partition scheme with slices of 4n/3 bits, which is never a prime number; c = 8, k = 6, n = 1,500,000",
             ],
             "0.485168",
             (composite - printed).abs() < 0.01,
             shown(composite),
         )
-        .unless("0.525455, because 1, 2, 4 and 5 divide the 2,000,000 bits of a slice", (composite - slices_constant(8.0, 6, 2_000_000)).abs() < 1e-3, "K18"),
+        .unless("0.525455; two items can share several positions but not all, because 2, 4 and 5 divide the number of bits of a slice, 2,000,000", (composite - slices_constant(8.0, 6, 2_000_000)).abs() < 1e-3, "K18"),
         Claim::statement(
             ["theorem-6-1-double", "theorem 6.1", "n (Pr - f) for double hashing; c = 8, k = 6, n = 10^6"],
             "0.055355",
             (with_zero - 0.055_355).abs() < 0.01,
             shown(with_zero),
         )
-        .unless("0.109557; the paper's formula has no term for a query with h2 = 0", (with_zero - 0.109_557).abs() < 1e-4, "K2"),
+        .unless("0.109557; the paper's formula has no term for queries with h2 = 0, whose probes all coincide", (with_zero - 0.109_557).abs() < 1e-4, "K2"),
         Claim::statement(
-            ["theorem-6-2-lower", "theorem 6.2", "a lower bound of n (Pr - f) for the partition scheme; c = 100, k = 2, slices of 50n bits"],
+            ["theorem-6-2-lower", "theorem 6.2", "a lower bound on n (Pr - f) for the partition scheme; c = 100, k = 2, slices of 50n bits"],
             "3.4e-4",
             lower >= theorem_6_2_lower_printed(100.0, 2),
-            format!("n (Pr - f) is {}", shown(lower)),
+            format!("n (Pr - f) itself is {}", shown(lower)),
         )
         .see("K3"),
         Claim::statement(
-            ["theorem-6-3-lower", "theorem 6.3", "a lower bound of n (Pr - f) for double hashing; c = 1, k = 1"],
+            ["theorem-6-3-lower", "theorem 6.3", "a lower bound on n (Pr - f) for double hashing; c = 1, k = 1"],
             "0.316",
             lower_double >= theorem_6_3_lower_printed(1.0, 1),
-            format!("n (Pr - f) is {}", shown(lower_double)),
+            format!("n (Pr - f) itself is {}", shown(lower_double)),
         )
         .see("K4"),
         Claim::statement(
-            ["theorem-6-2-upper", "theorems 6.2 and 6.3", "k^5/(2 c^2) is above the limit of n (Pr - f), for every scheme with two hashes; c = 4, 8, 12, 16"],
+            ["theorem-6-2-upper", "theorems 6.2 and 6.3", "k^5/(2 c^2) is above the limit of n (Pr - f) for large n, in every scheme with two hashes; c = 4, 8, 12, 16"],
             "holds",
             upper,
             format!(
-                "{}; at c = 8, k^5/(2 c^2) is {} times the limit for the partition scheme",
-                if upper { "the claim held" } else { "the claim failed" },
+                "{}; at c = 8, k^5/(2 c^2) is {} times the limit of the partition scheme",
+                if upper { "the claim held for every c" } else { "the claim failed for some c" },
                 shown((theorem_6_2_upper(8.0, 6) / partition_constant(8.0, 6)).round())
             ),
         ),
@@ -150,20 +150,20 @@ fn section_7_and_others() -> Result<Vec<Claim>> {
             (tiny - 0.4375).abs() < 1e-9,
             shown(tiny),
         )
-        .unless("9/16; the paper's formula needs slices of at least k bits", (tiny - 0.5625).abs() < 1e-12, "K9"),
+        .unless("9/16; the paper's formula is right only if a slice has at least k bits", (tiny - 0.5625).abs() < 1e-12, "K9"),
         Claim::statement(
             [
                 "negligible",
                 "section 6",
-                "the exponent of 2 in the rule that ends the section has this bound; a power of 2 needs log2 in place of the printed ln",
+                "for every c > 0, 3 ln c < c + 1; the last derivation of the section uses this inequality for an exponent of 2, so ln must be log2",
             ],
             "3 ln c < c + 1",
             excess(3.0) < 1.0,
             format!("3 log2 c is up to c + {}", shown(excess(top))),
         )
-        .unless("3 log2 c is at most c + 2.0131", (excess(top) - 2.013_1).abs() < 1e-4 && (rule - top).abs() < 1e-4, "K8"),
+        .unless("3 log2 c <= c + 2.0131", (excess(top) - 2.013_1).abs() < 1e-4 && (rule - top).abs() < 1e-4, "K8"),
         Claim::statement(
-            ["delta", "section 7", "Delta for double hashing: the probability that an item sets a given bit, minus k/m; m = 41, k = 6"],
+            ["delta", "section 7", "Delta for double hashing, which is the probability that an item sets a given bit, minus k/m; m = 41, k = 6"],
             "0",
             delta == 0.0,
             shown(delta),
@@ -173,13 +173,13 @@ fn section_7_and_others() -> Result<Vec<Claim>> {
             [
                 "order",
                 "section 7",
-                "Pr - f is of order exactly 1/n, because theorems 6.2 and 6.3 have lower bounds of n (Pr - f) that are above 0; c = 4, 8, 12, 16",
+                "Pr - f is of order exactly 1/n, because the lower bounds on n (Pr - f) in theorems 6.2 and 6.3 are above 0; c = 4, 8, 12, 16",
             ],
             "holds",
             ends.iter().flatten().all(|end| *end > 0.0),
-            format!("the lower bounds are {} in 6.2, and {} in 6.3", list(0), list(1)),
+            format!("for these c, the lower bounds are {} in theorem 6.2, and {} in theorem 6.3", list(0), list(1)),
         )
-        .unless("the order is 1/n, but for another reason: the limits of n (Pr - f) are above 0", differ, "K5"),
+        .unless("the order is 1/n, but for another reason: the limits of n (Pr - f) for large n are above 0", differ, "K5"),
     ])
 }
 
@@ -206,21 +206,21 @@ fn section_8() -> Result<Vec<Claim>> {
     let mean = |slice_bits| Ok::<_, truebloom_math::Error>(464.0 * PartitionDouble::new(slice_bits, 6)?.fpr(5_000)?.value);
     let (composite, prime) = (mean(6_667)?, mean(6_673)?);
     Ok(vec![
-        Claim::number("best-probes", "section 8", "the best probe count for large filters; c = 8", "6", f64::from(best(8.0))),
-        Claim::number("limit", "section 8", "f, the limit of the rate; c = 8, k = 6", "0.021577", rate),
-        Claim::number("queries", "section 8", "the number of queries in a trial; c = 8", "464", (10.0 / rate).ceil()),
+        Claim::number("best-probes", "section 8", "the best probe count, which is the k with the lowest f; c = 8", "6", f64::from(best(8.0))),
+        Claim::number("limit", "section 8", "f, the rate of large filters; c = 8, k = 6", "0.021577", rate),
+        Claim::number("queries", "section 8", "the number of queries in a trial of the experiments; c = 8", "464", (10.0 / rate).ceil()),
         Claim::statement(
             [
                 "figure-1-small",
                 "figure 1",
-                "for small c, the schemes hardly differ: at c = 4 and n = 100 to 2,500, their rates are within 2.5% of each other, at least 20 times closer than at c = 16 and n = 100",
+                "for small c, the schemes hardly differ: at c = 4 and n = 100 to 2,500, the rates of the schemes are within 2.5% of each other, while at c = 16 and n = 100, the rates differ at least 20 times as much",
             ],
             "holds",
             small_loads.iter().all(|apart| *apart < 0.025)
                 && small_loads.windows(2).all(|pair| pair[1] < pair[0])
                 && large_load > 20.0 * small_loads[0],
             format!(
-                "the rates differ by at most {} at n = 100, 250, 1,000 and 2,500; at c = 16 and n = 100, by at most {}",
+                "at c = 4, the rates differ by at most {} at n = 100, 250, 1,000 and 2,500; at c = 16 and n = 100, the rates differ by at most {}",
                 percents(&small_loads),
                 percents(&[large_load])
             ),
@@ -229,12 +229,12 @@ fn section_8() -> Result<Vec<Claim>> {
             [
                 "figure-1-partition",
                 "figure 1",
-                "at c = 16, the partition scheme is useless for small n: at n = 100, its rate is more than twice that of every other scheme",
+                "at c = 16, the partition scheme is useless for small n: at n = 100, its rate is more than twice the rate of every other scheme",
             ],
             "holds",
             sliced > 2.0 * array,
             format!(
-                "the rate is {} with the partition scheme, {} with double hashing, and {} with the standard scheme",
+                "at n = 100, the rate is {} with the partition scheme, {} with double hashing, and {} with independent probes (the standard scheme)",
                 shown(sliced),
                 shown(array),
                 shown(standard)
@@ -244,7 +244,7 @@ fn section_8() -> Result<Vec<Claim>> {
             [
                 "figure-2-mean",
                 "figure 2",
-                "with the partition scheme, the mean number of false positives in a trial is 464 f = 10.0118, within 0.05",
+                "with the partition scheme, a trial of 464 queries has 464 f = 10.0118 false positives on average, within 0.05; c = 8, k = 6, n = 5,000",
             ],
             "holds",
             (composite - 10.0118).abs() < 0.05 && (prime - 10.0118).abs() < 0.05,

@@ -14,30 +14,30 @@ pub(super) fn claims() -> Result<Vec<Claim>> {
     let product = (4.0 / width) * (4.0 / width) * (4.0 / width) * (4.0 / width);
     Ok(vec![
         Claim::statement(
-            ["theorem-9-1-depth", "theorem 9.1", "the failure probability delta must satisfy this condition; epsilon = 0.01"],
+            ["theorem-9-1-depth", "theorem 9.1", "the failure probability delta must be at least ln(1/(epsilon (1 - 1/(2e^2)))); epsilon = 0.01"],
             "delta >= ln(1/(epsilon (1 - 1/(2e^2))))",
             needed <= 1.0,
-            format!("the right side is {}, but a probability is at most 1", shown(needed)),
+            format!("this logarithm is {}, but a probability is at most 1", shown(needed)),
         )
-        .unless("this is a condition on the depth d, not on delta; with this depth, the theorem's bound held for epsilon = 0.1 to 1e-12", keeps, "K12"),
+        .unless("this is a condition on the depth d, not on delta; with the smallest such d, the theorem bounds the probability of an error above epsilon by epsilon (checked for epsilon = 0.1 to 1e-12)", keeps, "K12"),
         Claim::statement(
-            ["section-9-2-copies", "section 9.2", "the number of independent copies of the sketch, 2 ceil(ln(1/delta)/ln(1/epsilon)); epsilon = 0.01, delta = 1e-4"],
+            ["section-9-2-copies", "section 9.2", "the necessary number of independent copies of the sketch, which is 2 ceil(ln(1/delta)/ln(1/epsilon)); epsilon = 0.01, delta = 1e-4"],
             "4",
             copied.copies() == 4,
             copied.copies().to_string(),
         )
-        .unless("2 copies are enough; 4 is the number of their hash functions", functions, "K13"),
+        .unless("2 copies are enough; together, the 2 copies have 4 hash functions", functions, "K13"),
         Claim::statement(
             [
                 "theorem-9-1-product",
                 "theorem 9.1",
-                "an upper bound, from the proof's product over the rows, of the probability that in every row, some of four items collides with a key; pairwise independent hashes, w = 101, d = 4",
+                "an upper bound on the probability that in every row, at least one of four items collides with a given key; the proof multiplies the bounds for the single rows; pairwise independent hashes, w = 101, d = 4",
             ],
             "2.46011e-6",
             joint <= product,
-            format!("the probability is {}", shown(joint)),
+            format!("the probability itself is {}", shown(joint)),
         )
-        .unless("4/101, by Markov's inequality for one row", joint <= 4.0 / width, "K14"),
+        .unless("4/101, by Markov's inequality for a single row", joint <= 4.0 / width, "K14"),
     ])
 }
 

@@ -157,7 +157,7 @@ pub(super) fn figures(effort: &Effort, known: &Known) -> Result<Vec<Figure>> {
             row.extend(simulated.into_iter().chain(law));
         }
     }
-    let text = "rates of five schemes by n, simulated and computed";
+    let text = "false-positive rates of five schemes for each number of items n, simulated and computed";
     let first = Figure { name: "kirsch-mitzenmacher-figure-1", text, columns, rows, words };
     Ok(vec![first, second(effort.filters, known)?])
 }
@@ -174,7 +174,7 @@ fn second(filters: u64, known: &Known) -> Result<Figure> {
     let columns = ["hits", "normal", "binomial"].into_iter().chain(COUNTED.map(SchemeId::name)).map(str::to_owned).collect();
     Ok(Figure {
         name: "kirsch-mitzenmacher-figure-2",
-        text: "the number of filters with each number of hits among 464 queries (the last row: 40 or more), n = 5,000, c = 8, k = 6",
+        text: "the number of filters with each number of hits (false positives) among 464 queries; the last row is for 40 or more hits; n = 5,000, c = 8, k = 6",
         columns,
         rows: (0..=40).map(row).collect(),
         words: Vec::new(),

@@ -62,13 +62,13 @@ fn expectation() -> Result<Vec<Claim>> {
     Ok(vec![
         Claim::number("first-throw", "section 1", "the mean number of set bits after one throw", "1", mean(1000, 1)?),
         Claim::statement(
-            ["sequence", "section 1", "E_(i+1) = C E_i + 1, and therefore E_i is a sum of powers of C; N = 1,000, i up to 1,000"],
+            ["sequence", "section 1", "E_(i+1) = C E_i + 1, and therefore E_i = 1 + C + ... + C^(i-1); N = 1,000, i up to 1,000"],
             "holds",
             sequence < 1e-12,
             agreement(sequence),
         ),
         Claim::statement(
-            ["expectation", "section 1", "E is exactly N (1 - C^(km)); checked for six sizes, up to N = 2^20"],
+            ["expectation", "section 1", "E is exactly N (1 - C^(km)); checked for six filters, up to N = 2^20"],
             "holds",
             closed < 1e-12,
             agreement(closed),
@@ -83,7 +83,7 @@ fn expectation() -> Result<Vec<Claim>> {
 }
 
 fn agreement(apart: f64) -> &'static str {
-    if apart < 1e-12 { "the result agrees with the exact mean, within 1e-12" } else { "the result differs from the exact mean" }
+    if apart < 1e-12 { "the formula gives the exact mean, within 1e-12" } else { "the formula does not give the exact mean" }
 }
 
 /// The claims of section 2 up to the table.
@@ -118,12 +118,12 @@ fn rate() -> Result<Vec<Claim>> {
         .collect::<Result<_>>()?;
     Ok(vec![
         Claim::statement(
-            ["rate", "section 2", "the rate is exactly (1 - C^(km))^k; checked for six sizes"],
+            ["rate", "section 2", "the rate is exactly (1 - C^(km))^k; checked for six filters"],
             "holds",
             exact < 1e-12,
             format!("the formula is up to {}% below f_S", shown(100.0 * exact)),
         )
-        .unless("the formula is a lower bound of f_S, and is exact for k = 1 or N = 1", bound, "L1"),
+        .unless("the formula is a lower bound on f_S; it is exact for k = 1 or N = 1", bound, "L1"),
         Claim::statement(
             [
                 "rate-exponential",
@@ -138,11 +138,11 @@ fn rate() -> Result<Vec<Claim>> {
             [
                 "rate-known-fill",
                 "section 2",
-                "once the items are stored, the rate is known exactly; tested by its mean over all fills, N up to 1,000",
+                "after the items are stored, the rate is known exactly: it is (x/N)^k if x bits are set; checked by the mean of (x/N)^k over all possible x, which must be f_S; N up to 1,000",
             ],
             "holds",
             known < 1e-11,
-            if known < 1e-11 { "the mean is f_S, within 1e-11" } else { "the mean is not f_S" },
+            if known < 1e-11 { "the mean of (x/N)^k is f_S, within 1e-11" } else { "the mean of (x/N)^k is not f_S" },
         )
         .see("L2"),
     ])
@@ -164,8 +164,8 @@ fn families() -> Result<Claim> {
         single &= sizes.windows(3).all(|next| next[1] <= next[0] || next[2] >= next[1]);
         best.push(sizes.iter().position(|&size| size == least).map_or(0, |row| row + 1).to_string());
     }
-    let text = "for each rate, exactly one k needs the fewest bits; checked for rates of 10%, 1%, 0.1%, 1e-4 and 1e-6, with 1,000 items and k up to 32";
-    Ok(Claim::statement(["families", "section 2", text], "holds", single, format!("these k are {}", listed(best))))
+    let text = "for each rate, exactly one k needs the fewest bits; checked for rates of 10%, 1%, 0.1%, 1e-4 and 1e-6, with m = 1,000 and k up to 32";
+    Ok(Claim::statement(["families", "section 2", text], "holds", single, format!("for these rates, this k is {}", listed(best))))
 }
 
 pub(super) fn figures() -> Result<Vec<Figure>> {
@@ -181,16 +181,21 @@ pub(super) fn figures() -> Result<Vec<Figure>> {
         std::iter::once(Ok(probes.into())).chain(sizes).collect()
     });
     Ok(vec![
-        Figure::new("lehr-sequence", "mean set bits by throws, 1,000 bits", &["throws", "exact", "exponential"], sequence.collect())?,
+        Figure::new(
+            "lehr-sequence",
+            "mean number of set bits after each number of throws (single probes); 1,000 bits",
+            &["throws", "exact", "exponential"],
+            sequence.collect(),
+        )?,
         Figure::new(
             "lehr-table",
-            "rates by probes and bits for each item, 1,000 items",
+            "false-positive rate for each number of probes, by number of bits per item; 1,000 items",
             &["probes", "4", "6", "8", "10", "12", "16", "20", "24"],
             rates.collect(),
         )?,
         Figure::new(
             "lehr-families",
-            "bits for each item by probes and rate, 1,000 items",
+            "bits per item that a false-positive rate needs with each number of probes; 1,000 items",
             &["probes", "10%", "1%", "0.1%", "1e-4", "1e-6"],
             families.collect(),
         )?,

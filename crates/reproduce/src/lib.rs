@@ -54,7 +54,7 @@ pub enum Paper {
     Dozier,
 }
 
-/// A recycling filter to be simulated.
+/// A recycling filter, which forgets old items, for a simulation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Trial {
     /// The design of the filter. The filter is recycled (emptied) when the number of set bits
@@ -138,28 +138,31 @@ impl Paper {
     pub fn notation(self) -> &'static str {
         match self {
             Paper::Burns => {
-                "m bits, n items, k probes per item, and p a required rate. All rates are false-positive rates. The standard filter has independent probes, which can coincide; the classic filter has k distinct probes per item. \
-                 f_S and f_C are their rates. The best probe count has the lowest rate: k_S for the standard filter, k_C for the classic one. U = (1 - (1 - k/m)^n)^k, M = (1 - (1 - 1/m)^(nk))^k, E = (1 - e^(-nk/m))^k, \
-                 and L, formula (64), are bounds and approximations of the rates. The efficiency of a filter with the rate f is n log2(1/f) / m. C(a, b) is a binomial coefficient."
+                "m is the number of bits, n the number of items, k the number of probes per item, and p a required rate. All rates are false-positive rates. The standard filter has independent probes, which can coincide; f_S is its rate. \
+                 The classic filter has k distinct probes per item; f_C is its rate. The best probe count of a filter is the k with the lowest rate: k_S for the standard filter, and k_C for the classic filter. In the paper, U = (1 - (1 - k/m)^n)^k \
+                 is an upper bound on both rates, and L (formula (64)) is a lower bound. M = (1 - (1 - 1/m)^(nk))^k and E = (1 - e^(-nk/m))^k are approximations of the rates. The efficiency of a filter with the rate f is n log2(1/f) / m. \
+                 The peak efficiency, for a given m and k, is the largest efficiency over all n. The greatest efficiency, for a given m, is the largest efficiency over all n and k. C(a, b) is the binomial coefficient."
             }
             Paper::Grandi => {
-                "m bits, n items, k probes per item. C is the false-positive rate of the classic filter, which has k distinct probes per item; S is that of the standard filter, whose probes are independent. \
-                 A1 = (1 - (1 - 1/m)^(nk))^k, A2 = (1 - e^(-nk/m))^k, and A3, formula (11), are approximations of S. Errors and differences are percentages of S. The best probe count has the lowest rate. \
-                 The paper has two settings: S1 is m = 128 and n = 16, and S2 is m = 128 and n = 8."
+                "m is the number of bits, n the number of items, and k the number of probes per item. C is the false-positive rate of the classic filter, which has k distinct probes per item. S is the false-positive rate of the standard filter, \
+                 which has independent probes. A1 = (1 - (1 - 1/m)^(nk))^k, A2 = (1 - e^(-nk/m))^k and A3 (formula (11) of the paper) are approximations of S. Errors and differences are percentages of S. The best probe count of a filter is the k \
+                 with the lowest rate. The paper has two settings: m = 128 and n = 16 in setting S1, m = 128 and n = 8 in setting S2."
             }
             Paper::Lehr => {
-                "N bits, m items, k probes per item, and C = 1 - 1/N. A throw is a single probe. E is the mean number of set bits of the filter, and E_i is that number after i throws. The rate is the false-positive rate, and f_S is the exact \
-                 mean rate of the filter."
+                "N is the number of bits, m the number of items, k the number of probes per item, and C = 1 - 1/N. A throw is a single probe. E_i is the mean number of set bits after i throws; E is this number after all km throws. \
+                 The rate is the false-positive rate, and f_S is the exact mean rate of the filter."
             }
             Paper::KirschMitzenmacher => {
-                "m bits, n items, k probes per item, and c = m/n. Pr is the mean false-positive rate, over all hash functions. f = (1 - e^(-k/c))^k is the limit of the rate for large filters, and y = e^(-k/c). Double hashing computes the probes from \
-                 two hashes, h1 and h2; the partition scheme also does, but has a slice of m/k bits for each probe. A Count-Min sketch (section 9) has d rows of w counters."
+                "m is the number of bits, n the number of items, k the number of probes per item, and c = m/n. Pr is the mean false-positive rate over all hash functions. f = (1 - e^(-k/c))^k is the limit of this rate for large filters, and \
+                 y = e^(-k/c). Double hashing computes the probes of an item from two hashes, h1 and h2. The partition scheme also computes the probes from two hashes, but each probe has its own slice of m/k bits. A Count-Min sketch (section 9) has \
+                 d rows of w counters. In section 9, epsilon is an error as a share of the total count, and delta is the largest allowed probability of a larger error."
             }
             Paper::Dozier => {
-                "M bits in total, k probes per item, and p a required rate. A filter is emptied when more than sigma bits are set, or after N items that set bits; a cycle ends there. With two phases, two filters take turns: when the active filter is full, \
-                 it becomes the frozen filter, which only answers. The trigger is the item that ends a cycle or a phase. The model is the paper's model of a filter that is emptied by sigma; it gives the average false-positive rate and E[N_0], the mean number of \
-                 items per cycle. f_w is the rate after N items, the worst of a cycle. f_o and f_a are approximations of average rates: f_o of the first N items, f_a of all items of a cycle with N items that set bits. \
-                 A filter planned by f_w, f_a or the model holds the largest number of items for which this rate is at most p."
+                "M is the total number of bits, k the number of probes per item, and p a required rate. All rates are false-positive rates. There are two designs: a filter is emptied when more than sigma bits are set, or after N items that set a new \
+                 bit. A cycle is the time from one emptying to the next. A filter with two phases consists of two filters that take turns: when the active filter is full, it becomes the frozen filter, which answers queries but receives no items. The trigger \
+                 is the item that ends a cycle or a phase. The model is the paper's model of a filter that is emptied by sigma. The model gives the average rate of the filter, and E[N_0], the mean number of items per cycle. f_w is the rate after N items, \
+                 which is the highest rate of a cycle. f_o and f_a are approximations of average rates: f_o is the average over the first N items of a cycle; f_a is the average over all items of a cycle that has N items that set a new bit. \
+                 A filter planned by f_w, by f_a or by the model holds the largest number of items for which this rate is at most p."
             }
         }
     }
@@ -253,7 +256,7 @@ pub enum Verdict {
     Confirmed,
     /// The claim is wrong as printed, but a corrected form of the claim is confirmed.
     Corrected,
-    /// The claim is wrong as printed, and there is no correction of the same kind.
+    /// The claim is wrong as printed, and no corrected form is confirmed.
     Refuted,
 }
 
@@ -275,7 +278,7 @@ impl Verdict {
         match self {
             Verdict::Confirmed => "our number agrees with every printed digit, or the statement held in all cases that the claim lists",
             Verdict::Corrected => "wrong as printed; the corrected form is confirmed",
-            Verdict::Refuted => "wrong as printed, and no correction gives a claim of the same kind",
+            Verdict::Refuted => "wrong as printed; no corrected form is confirmed",
         }
     }
 }

@@ -45,7 +45,7 @@ pub fn report(chapters: &[Chapter], how: &str) -> String {
     );
     page.push_str(
         "<p>A claim is <b class=\"confirmed\">confirmed</b> if our number agrees with every printed digit, or if the statement held in all cases that the claim lists. It is \
-         <b class=\"corrected\">corrected</b> if it is wrong as printed, but the corrected form in the last column is confirmed. It is <b class=\"refuted\">refuted</b> if it is wrong as printed, and no correction gives a claim of the same kind. \
+         <b class=\"corrected\">corrected</b> if it is wrong as printed, but the corrected form in the last column is confirmed. It is <b class=\"refuted\">refuted</b> if it is wrong as printed, and no corrected form is confirmed. \
          Labels in brackets, such as [B19], name rows of docs/ERRATA.md; each row has a test in exact fractions. The figures have the light or dark colours of the page. The CSV file with the name of a figure has its numbers.</p>\n",
     );
     for chapter in chapters {
@@ -93,7 +93,7 @@ fn write_chapter(page: &mut String, chapter: &Chapter) {
 fn reason(claim: &Claim) -> String {
     let erratum = claim.erratum.map_or(String::new(), |row| format!(" [{row}]"));
     match (claim.verdict, claim.corrected) {
-        (Verdict::Corrected, Some(corrected)) => format!("correct: {corrected}{erratum}"),
+        (Verdict::Corrected, Some(corrected)) => format!("corrected: {corrected}{erratum}"),
         (Verdict::Refuted, _) => format!("our result contradicts the claim{erratum}"),
         (_, _) if claim.printed.ends_with(|c: char| c.is_ascii_digit() || c == '%') => format!("all printed digits agree{erratum}"),
         _ => format!("held as stated{erratum}"),

@@ -172,15 +172,16 @@ fn found(claims: &[Claim], verdict: Verdict) -> usize {
 }
 
 /// Prints a block of lines for each claim. The first paper is preceded by the meanings of the
-/// verdicts.
+/// verdicts and of the lines.
 fn print_text(out: &mut impl Write, is_first: bool, paper: Paper, claims: &[Claim], figures: &[PathBuf]) -> io::Result<()> {
     let columns = crate::output::columns(&io::stdout());
     let counts = Verdict::ALL.map(|verdict| format!("{} {verdict}", found(claims, verdict)));
     let mut line = |label: &str, text: &str| print_line(out, columns, label, text);
     line("paper", paper.title())?;
-    line("claims", &format!("{}: {}; the name of each claim is in parentheses", claims.len(), counts.join(", ")))?;
+    line("claims", &format!("{}: {}", claims.len(), counts.join(", ")))?;
     if is_first {
         Verdict::ALL.iter().try_for_each(|verdict| line(verdict.name(), verdict.meaning()))?;
+        LINES.iter().try_for_each(|(label, meaning)| line(label, meaning))?;
     }
     line("letters", paper.notation())?;
     for claim in claims {
@@ -194,7 +195,18 @@ fn print_text(out: &mut impl Write, is_first: bool, paper: Paper, claims: &[Clai
 }
 
 /// The width of the labels in the report.
-const LABELS: usize = 9;
+const LABELS: usize = 11;
+
+/// The lines of each block, and their meanings.
+const LINES: [(&str, &str); 4] = [
+    (
+        "blocks",
+        "each block below is a claim; its first line has the verdict, the place in the paper and, in parentheses, the name of the claim",
+    ),
+    ("quantity", "the meaning of the printed number"),
+    ("printed", "what the paper prints; without this line, the claim is the paper's statement in other words"),
+    ("ours", "what this program computed"),
+];
 
 /// Prints a label and a text, wrapped if `columns` is the width of a terminal.
 fn print_line(out: &mut impl Write, columns: Option<usize>, label: &str, text: &str) -> io::Result<()> {
@@ -206,14 +218,14 @@ fn print_claim(out: &mut impl Write, columns: Option<usize>, claim: &Claim) -> i
     let mut line = |label: &str, text: &str| print_line(out, columns, label, text);
     line(claim.verdict.name(), &format!("{} ({})", claim.place, claim.id))?;
     let is_number = |text: &str| text.trim_end_matches('%').split('/').all(|part| part.parse::<f64>().is_ok());
-    line(if is_number(claim.printed) { "  number" } else { "  claim" }, claim.text)?;
+    line(if is_number(claim.printed) { "  quantity" } else { "  claim" }, claim.text)?;
     if claim.printed != "holds" {
         line("  printed", claim.printed)?;
     }
     line("  ours", &rounded(&claim.ours, digits(claim)))?;
     // A correction that is only a number is the same as ours.
     if let Some(corrected) = claim.corrected.filter(|corrected| !is_number(corrected)) {
-        line("  correct", corrected)?;
+        line("  corrected", corrected)?;
     }
     match claim.erratum {
         Some(erratum) => line("  see", &format!("row {erratum} of docs/ERRATA.md")),

@@ -1,6 +1,7 @@
 //! Section 4: how efficient filters are, where the efficiency peaks, and how far they compress.
 
 use super::{BITS_TRIED, Tally, best};
+use crate::charts::grouped;
 use crate::{Claim, classic, listed, shown};
 use std::f64::consts::LN_2;
 use truebloom_math::occupancy::Occupancy;
@@ -50,14 +51,14 @@ fn efficiencies() -> Result<Vec<Claim>> {
             [
                 "peak-of-m",
                 "section 4.1",
-                "the efficiency computed from M has the same peak for every k, at the n that the paper gives; m = 100, k = 1 to 100",
+                "if M is taken as the rate, the peak efficiency is the same for every k, at n = ln 2 / (k ln(m/(m-1))); m = 100, k = 1 to 100",
             ],
             "holds",
             mean.holds(),
             mean.found(),
         ),
         Claim::statement(
-            ["peak-of-e", "section 4.1", "the efficiency computed from E has the peak ln 2 for every k; m = 10^9, k = 1 to 100"],
+            ["peak-of-e", "section 4.1", "if E is taken as the rate, the peak efficiency is ln 2 for every k; m = 10^9, k = 1 to 100"],
             "holds",
             textbook.holds(),
             textbook.found(),
@@ -66,9 +67,9 @@ fn efficiencies() -> Result<Vec<Claim>> {
             ["small-logarithm", "section 4.1", "ln(m/(m-1)) is close to m; m = 100"],
             "holds",
             (logarithm / m - 1.0).abs() < 0.02,
-            format!("the logarithm is {}", shown(logarithm)),
+            format!("ln(m/(m-1)) is {}", shown(logarithm)),
         )
-        .unless("it is close to 1/m", (1.0 / m..1.0 / (m - 1.0)).contains(&logarithm), "B20"),
+        .unless("ln(m/(m-1)) is close to 1/m", (1.0 / m..1.0 / (m - 1.0)).contains(&logarithm), "B20"),
     ])
 }
 
@@ -101,7 +102,7 @@ fn standard_peaks() -> Result<Vec<Claim>> {
             [
                 "theorem-26",
                 "theorem 26",
-                "if nk stays the same, the standard filter is less efficient with every further probe; checked for 8 sizes, k = 1 to 20",
+                "if the product nk is fixed, the efficiency of the standard filter falls with every further probe; checked for 8 pairs of m and nk, and k = 1 to 20",
             ],
             "holds",
             less.holds(),
@@ -112,13 +113,13 @@ fn standard_peaks() -> Result<Vec<Claim>> {
             [
                 "standard-peaks-fall",
                 "sections 1.3 and 4.1",
-                "the standard filter's peak efficiency over n falls with every further probe; checked for all m up to 20, k up to m/2",
+                "the peak efficiency of the standard filter falls with every further probe; checked for all m up to 20 and all k up to m/2",
             ],
             "holds",
             falling.holds(),
-            format!("with whole n, {}", falling.found()),
+            format!("if n is a whole number, {}", falling.found()),
         )
-        .unless("true if n need not be a whole number; this follows from theorem 26", less.holds(), "B22"),
+        .unless("the claim is true if n need not be a whole number; this follows from theorem 26", less.holds(), "B22"),
         Claim::number(
             "figure-9-efficiency",
             "figure 9",
@@ -129,14 +130,14 @@ fn standard_peaks() -> Result<Vec<Claim>> {
         Claim::number(
             "figure-9-items",
             "figure 9",
-            "the item count at which the standard filter is most efficient; m = 100",
+            "the item count n at the greatest efficiency of the standard filter; m = 100",
             "69",
             most.items as f64,
         ),
         Claim::number(
             "figure-9-probes",
             "figure 9",
-            "the probe count at which the standard filter is most efficient; m = 100",
+            "the probe count k at the greatest efficiency of the standard filter; m = 100",
             "1",
             most.probes as f64,
         ),
@@ -157,7 +158,7 @@ fn standard_peaks() -> Result<Vec<Claim>> {
             ),
         ),
         Claim::statement(
-            ["corollary-27-rate", "corollary 27", "the rate of the standard filter where it is most efficient; m = 100"],
+            ["corollary-27-rate", "corollary 27", "the rate of the standard filter at its greatest efficiency; m = 100"],
             "0.5",
             (rate - 0.5).abs() < 1e-12,
             shown(rate),
@@ -165,7 +166,7 @@ fn standard_peaks() -> Result<Vec<Claim>> {
         Claim::number(
             "corollary-30-standard",
             "corollary 30",
-            "the limit of the standard filter's greatest efficiency as m grows; computed at m = 10^9",
+            "the limit of the standard filter's greatest efficiency for large m; computed at m = 10^9",
             "0.6931",
             standard_limit(1_000_000_000)?.1,
         ),
@@ -217,7 +218,7 @@ fn classic_peaks() -> Result<Vec<Claim>> {
             [
                 "conjecture-28-rises",
                 "conjecture 28",
-                "the classic filter's peak efficiency over n rises with every further probe up to k = m/2; checked for all m up to 40",
+                "the peak efficiency of the classic filter rises with every further probe up to k = m/2; checked for all m up to 40",
             ],
             "holds",
             rising.holds(),
@@ -228,13 +229,13 @@ fn classic_peaks() -> Result<Vec<Claim>> {
             [
                 "conjecture-28-maximum",
                 "conjecture 28",
-                "formula (75), log2(C(m, m/2)) / m, is the greatest efficiency of the classic filter, reached only at n = 1 and k = m/2; checked for all m up to 40",
+                "formula (75), log2(C(m, m/2)) / m, is the greatest efficiency of the classic filter, which is reached only at n = 1 and k = m/2; checked for all m up to 40",
             ],
             "holds",
             greatest.holds(),
             greatest.found(),
         )
-        .unless("true except for m = 3, if m/2 is rounded; for odd m, two values of k reach the greatest efficiency", rounded.holds(), "B27"),
+        .unless("for odd m, the claim is true if m/2 is rounded up or down, except at m = 3; both roundings give a k that reaches the greatest efficiency", rounded.holds(), "B27"),
         Claim::statement(
             ["one-probe-alike", "section 4.1.2", "for k = 1, both filters have the same peak efficiency, which is below ln 2; checked for all m up to 40"],
             "holds",
@@ -242,35 +243,35 @@ fn classic_peaks() -> Result<Vec<Claim>> {
             same.found(),
         ),
         Claim::statement(
-            ["remark-29-items", "remark 29", "formula (76), (m/k - 1) ln 2, is close to the item count at which the classic filter's efficiency peaks: within one item or 2%; m = 100 and 1,000, k = 1 to 20"],
+            ["remark-29-items", "remark 29", "formula (76), (m/k - 1) ln 2, is close to the item count at the peak efficiency of the classic filter (within one item or 2%); m = 100 and 1,000, k = 1 to 20"],
             "holds",
             items_near.holds(),
             items_near.found(),
         ),
         Claim::statement(
-            ["remark-29-probes", "remark 29", "formula (77), m ln 2 / (n + ln 2), is close to the best probe count of the classic filter: within one probe or 2%; m = 100 and 1,000, n = 1 to 20"],
+            ["remark-29-probes", "remark 29", "formula (77), m ln 2 / (n + ln 2), is close to the best probe count of the classic filter (within one probe or 2%); m = 100 and 1,000, n = 1 to 20"],
             "holds",
             probes_printed,
-            format!("at n = 1 and m = 100, the formula gives {}, but {} is best; with two or more items, {}", shown(alone.0), alone.1, probes_near.found()),
+            format!("at n = 1 and m = 100, the formula gives {} probes, but {} probes are best; for two or more items, {}", shown(alone.0), alone.1, probes_near.found()),
         )
-        .unless("true for two or more items", probes_near.holds(), "B33"),
+        .unless("the claim is true for two or more items", probes_near.holds(), "B33"),
         Claim::number("figure-10-efficiency", "figure 10", "the greatest efficiency of the classic filter over all n and k; m = 100", "0.96", most.value),
         Claim::number(
             "figure-10-items",
             "figure 10",
-            "the item count at which the classic filter is most efficient; m = 100",
+            "the item count n at the greatest efficiency of the classic filter; m = 100",
             "1",
             most.items as f64,
         ),
         Claim::number(
             "figure-10-probes",
             "figure 10",
-            "the probe count at which the classic filter is most efficient; m = 100",
+            "the probe count k at the greatest efficiency of the classic filter; m = 100",
             "50",
             most.probes as f64,
         ),
         Claim::statement(
-            ["corollary-30-grows", "corollary 30", "the greatest efficiencies of both filters rise with every further bit; checked for m = 2 to 40"],
+            ["corollary-30-grows", "corollary 30", "the greatest efficiency of each filter rises with every further bit; checked for m = 2 to 40"],
             "holds",
             growing.holds(),
             growing.found(),
@@ -279,7 +280,7 @@ fn classic_peaks() -> Result<Vec<Claim>> {
             [
                 "corollary-30-classic",
                 "corollary 30",
-                "the limit of the classic filter's greatest efficiency as m grows; computed with formula (75) at m = 2^40, within 1e-9",
+                "the limit of the classic filter's greatest efficiency for large m; computed with formula (75) at m = 2^40, and compared within 1e-9",
             ],
             "1",
             (1.0 - 1e-9..=1.0).contains(&largest),
@@ -323,33 +324,33 @@ fn valleys_and_compression() -> Result<Vec<Claim>> {
     let filters = 1.0 / classic(16, 1, 8)?;
     Ok(vec![
         Claim::statement(
-            ["theorem-31", "theorem 31", "if n/m is the x of formula (79), k and k + 1 probes have the same rate E; checked for k = 1 to 1,000"],
+            ["theorem-31", "theorem 31", "if n/m = x, where z = e^x is the solution of z^(k+1) = z + 1 (formula (79)), E is the same for k and for k + 1 probes; checked for k = 1 to 1,000"],
             "holds",
             equal.holds(),
-            format!("{}; for k = 1, e^x = {}", equal.found(), shown(golden)),
+            format!("{}; for k = 1, e^x is {}", equal.found(), shown(golden)),
         ),
         Claim::statement(
             ["filters-of-one-item", "section 4.3", "there are C(k, k) different classic filters with one item; m = 16, k = 8"],
             "holds",
             crate::agrees(filters, "1"),
-            format!("there are {}", shown(filters)),
+            format!("there are {} such filters", grouped(filters)),
         )
-        .unless("there are C(m, k)", crate::agrees(filters, "12870"), "B23"),
+        .unless("there are C(m, k) such filters", crate::agrees(filters, "12870"), "B23"),
         Claim::statement(
-            ["compressed", "section 4.3", "a classic filter with one item reaches efficiency 1 if only its number among all such filters is stored; m = 16, k = 1, 2, 4, 8"],
+            ["compressed", "section 4.3", "if all classic filters with one item are numbered, and only the number of a filter is stored, the efficiency is 1; m = 16, k = 1, 2, 4, 8"],
             "holds",
             shares.iter().all(|share| (share - 1.0).abs() < 1e-12),
-            format!("the efficiencies are {}, because a number is stored in whole bits", listed(shares.iter().map(|share| shown(*share)))),
+            format!("the efficiencies are {}, because a number takes a whole number of bits", listed(shares.iter().map(|share| shown(*share)))),
         )
-        .unless("the efficiency is log2(C(m, k)) / ceil(log2(C(m, k))), and the rate is 1/C(m, k)", in_whole_bits, "B35"),
+        .unless("at a rate of 1/C(m, k), the efficiency is log2(C(m, k)) / ceil(log2(C(m, k)))", in_whole_bits, "B35"),
         Claim::statement(
-            ["valley-lowest", "section 4.2", "the standard filter's efficiency with the best k is lowest for n near m; m = 100, n = 1, 48, 69, 100, 300"],
+            ["valley-lowest", "section 4.2", "the efficiency of the standard filter at the best k is lowest for n near m; m = 100, n = 1, 48, 69, 100, 300"],
             "holds",
             peaks.iter().all(|peak| *peak >= peaks[3]),
-            format!("it is {}", listed(ITEMS.iter().zip(&peaks).map(|(items, peak)| format!("{} at n = {items}", shown(*peak))))),
+            format!("the efficiency is {}", listed(ITEMS.iter().zip(&peaks).map(|(items, peak)| format!("{} at n = {items}", shown(*peak))))),
         )
         .unless(
-            "it is lowest at both ends (very few and very many items), and between two peaks, where two probe counts are equally good",
+            "the efficiency is lowest for very few and for very many items; between two peaks, it is lowest where two probe counts are equally good",
             least && valley,
             "B34",
         ),
