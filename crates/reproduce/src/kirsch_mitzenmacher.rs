@@ -229,7 +229,7 @@ fn section_8() -> Result<Vec<Claim>> {
             [
                 "figure-1-partition",
                 "figure 1",
-                "at c = 16, the partition scheme is useless for small n: at n = 100, its rate is more than twice the rate of every other scheme",
+                "at c = 16, the partition scheme is useless for small n: at n = 100, its rate is more than twice the rate of double hashing",
             ],
             "holds",
             sliced > 2.0 * array,
