@@ -231,6 +231,10 @@ impl Account {
         let since = if self.before.offered > 0 { " since the state was made" } else { "" };
         let wrong = match lost {
             Some(WrongDrops { at_most: 0, .. }) => none + since,
+            // The expected number is a bound, too, and can be the weaker one.
+            Some(lost) if lost.expected >= lost.at_most as f64 => {
+                format!("at most {} {wrong}{since}, with {}% confidence", count(lost.at_most), 100.0 * CONFIDENCE)
+            }
             Some(lost) => format!(
                 "{}{} {wrong}{since} (expected number); at most {} with {}% confidence",
                 // A line with two wrong look-ups counts as one line.
@@ -239,7 +243,7 @@ impl Account {
                 count(lost.at_most),
                 100.0 * CONFIDENCE
             ),
-            None => format!("the filter is too small for a proven bound on how many {wrong}"),
+            None => format!("the filter is too small for a proven bound on the number of {wrong}"),
         };
         // Counted since the state was made, like the number of missing lines.
         let twice = match (filter.stats().cycles, args.repeated, args.second) {
