@@ -303,10 +303,10 @@ pub enum MergeError {
     },
     /// The hash functions differ.
     Hasher {
-        /// The hasher of the filter that the merge would change, or `None` for a custom hasher,
-        /// which cannot be stored in a file.
+        /// The hasher of the filter that the merge would change, or `None` if the hasher has no
+        /// number in the file format. Filters with such a hasher cannot be saved.
         ours: Option<HasherId>,
-        /// The hasher of the other filter, or `None` for a custom hasher.
+        /// The hasher of the other filter, or `None` if the hasher has no number.
         theirs: Option<HasherId>,
     },
     /// The two filters were made with different [`Growth`](truebloom_math::Growth) parameters.

@@ -114,8 +114,8 @@ impl FillVerdict {
 }
 
 impl Verification {
-    /// Checks the counters and bits of a filter. For a blocked filter, the time is linear in the
-    /// number of bits. For all other filters, the checks take less than a millisecond.
+    /// Checks the counters and bits of a filter. For blocked and partitioned filters, the time is
+    /// linear in the number of bits. For other filters, the checks take less than a millisecond.
     ///
     /// In a blocked or two-hash filter, the positions of a key depend on each other. The number of
     /// set bits of such a filter is tested with McDiarmid's inequality. The only property of the
@@ -484,9 +484,9 @@ impl<'a> Measurement<'a> {
     }
 
     /// The p-value of an exact two-sided binomial test. The test compares the hits with the rate
-    /// that was computed from the set bits. If the set bits give only a range of rates, the test
-    /// uses the rate in this range that is nearest to the measured rate. If the measured rate is
-    /// within the range, the p-value is 1.
+    /// that was computed from the set bits. If the set bits do not determine the rate, the test
+    /// uses the rate in the range [`possible_rates`](Self::possible_rates) that is nearest to the
+    /// measured rate. If the measured rate is within this range, the p-value is then 1.
     #[must_use]
     pub fn p_value(&self) -> f64 {
         let (low, high) = self.rates;

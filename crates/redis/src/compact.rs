@@ -2,7 +2,7 @@
 //!
 //! The answers of these filters and the bytes of their files equal those of the filter crate's
 //! [`ScalableFilter`] and [`BloomFilter`](truebloom::BloomFilter) with the same plan and seed. This
-//! is tested in `tests` below, and through the server in `tests/test_hostile.py`.
+//! is tested in `src/tests.rs`, and through the server in `tests/test_files.py`.
 
 use crate::answer::{FULL, Failure};
 use crate::memory::{self, class};

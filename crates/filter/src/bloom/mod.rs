@@ -224,7 +224,8 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
     count_methods!();
 
     /// The mathematical model of the filter: its probability law. For any number of items, the law
-    /// gives the expected rate, or bounds on it, and the distribution of the number of set bits.
+    /// gives the expected rate, or bounds on it. The law also gives the distribution of the number
+    /// of set bits, if this distribution is known.
     pub fn law(&self) -> Box<dyn Law> {
         self.head.scheme.law()
     }

@@ -90,7 +90,8 @@ impl FileHeader {
         self.fields.u64(at::BITS)
     }
 
-    /// The number of probes per key. For a Count-Min sketch, this is the depth: the number of rows.
+    /// The number of probes per key. For a Count-Min sketch, this is the depth: the number of rows,
+    /// or the number of rows in one copy if the sketch consists of copies.
     #[must_use]
     pub fn probes(&self) -> u32 {
         self.fields.u32(at::PROBES)

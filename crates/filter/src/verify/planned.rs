@@ -19,8 +19,7 @@ impl<S: Scheme, H: KeyHasher + Sync, K: Counted> FilterOf<S, H, K> {
 
 impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
     /// Returns true if the filter is known to hold more distinct items than it was planned for. The
-    /// rate that was planned then no longer applies. Returns false if the filter was made without a
-    /// plan.
+    /// rate that was planned then no longer applies. Returns false if the filter has no capacity.
     ///
     /// The number of distinct items for which the filter was planned is its
     /// [`capacity`](Self::capacity). The result is false while the number of insertions
