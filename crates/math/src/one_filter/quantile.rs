@@ -119,8 +119,8 @@ fn as_bound(high: Fpr) -> Fpr {
     Fpr { value: high.upper, ln: high.ln_upper, method: Method::Bound, ..high }
 }
 
-/// Returns a lower bound on the probability that one filter with `items` items meets the rate
-/// `rate`. The seed of the filter is random.
+/// Returns a lower bound on the probability that the rate of one filter with `items` items is at
+/// most `rate`. The seed of the filter is random. The rate does not include equal hashes.
 ///
 /// # Errors
 /// Fails if a parameter is out of range.

@@ -62,8 +62,9 @@ impl Plan {
     ///
     /// # Errors
     /// Fails as [`new`](Self::new) does. Fails if the target does not give both items and a rate.
-    /// Fails if the target gives bits or probes. Fails for the layout [`Layout::Lines`]. Fails if a
-    /// compressed filter with one probe still takes more than `most` bits.
+    /// Fails if the target gives bits or probes. Fails for the layout [`Layout::Lines`] and for the
+    /// scheme [`SchemeId::Blocked`]. Fails if a compressed filter with one probe still takes more
+    /// than `most` bits.
     pub fn for_transmission(target: &Target, most: u64) -> Result<Plan> {
         if target.bits.is_some() || target.probes.is_some() || target.items.is_none() || target.rate.is_none() {
             return out_of_range(

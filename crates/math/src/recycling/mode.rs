@@ -1,6 +1,7 @@
 //! How a recycling filter places its items, and what happens at a recycle.
 
-/// The number of phases of a recycling filter. A phase is one Bloom filter of fixed size.
+/// The number of phases of a recycling filter. With one phase, it consists of one Bloom filter.
+/// With two phases, it consists of two Bloom filters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
