@@ -185,7 +185,7 @@ impl From<truebloom_math::Error> for Failure {
     fn from(error: truebloom_math::Error) -> Failure {
         match error {
             truebloom_math::Error::NoGuarantee { scheme } => Failure::new(format_args!(
-                "no rate can be guaranteed for a single filter with {scheme} hashing: its bit positions are correlated, and it is not known how far the rate of one filter can be from the average; \
+                "no rate can be guaranteed for a single filter with {scheme} hashing: its bit positions are correlated, and no useful bound is known for the rate of one filter; \
                  add --mean to guarantee only the average rate, or leave --scheme out"
             )),
             truebloom_math::Error::Underdetermined { given: "an empty target", missing } => {

@@ -113,8 +113,8 @@ pub enum Error {
         /// A scheme that reaches the rate.
         alternative: String,
     },
-    /// A guarantee for one filter was requested. For this scheme, no bound is known on how much the
-    /// rates of filters with different seeds differ.
+    /// A guarantee for one filter was requested. For this scheme, no useful bound is known on how
+    /// much the rates of filters with different seeds differ.
     NoGuarantee {
         /// The scheme.
         scheme: SchemeId,
@@ -198,7 +198,7 @@ impl fmt::Display for Error {
             ),
             Error::NoGuarantee { scheme } => write!(
                 f,
-                "no rate can be guaranteed for a single filter with {scheme} hashing: its bit positions are correlated, and it is not known how far the rate of one filter can be from the average; guarantee only the average, or use the standard scheme"
+                "no rate can be guaranteed for a single filter with {scheme} hashing: its bit positions are correlated, and no useful bound is known for the rate of one filter; guarantee only the average, or use the standard scheme"
             ),
             Error::TooCostly { probes, digits } => write!(
                 f,

@@ -21,7 +21,7 @@ pub(super) fn claims() -> Result<Vec<Claim>> {
         )
         .unless("this is a condition on the depth d, not on delta; with the smallest such d, the theorem bounds the probability of an error above epsilon by epsilon (checked for epsilon = 0.1 to 1e-12)", keeps, "K12"),
         Claim::statement(
-            ["section-9-2-copies", "section 9.2", "the necessary number of independent copies of the sketch, which is 2 ceil(ln(1/delta)/ln(1/epsilon)); epsilon = 0.01, delta = 1e-4"],
+            ["section-9-2-copies", "section 9.2", "the number of independent copies of the sketch, which is 2 ceil(ln(1/delta)/ln(1/epsilon)); epsilon = 0.01, delta = 1e-4"],
             "4",
             copied.copies() == 4,
             copied.copies().to_string(),
