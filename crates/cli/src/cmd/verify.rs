@@ -135,9 +135,9 @@ fn add_expected(report: &mut Report, filter: &Looked, verification: &Verificatio
     let met = filter.rate().filter(|_| verification.expected_verdict() == ExpectedVerdict::Met);
     let of = match filter {
         AnyFilter::Scalable(_) => format!("with the current layers ({items} items)"),
-        _ => format!("for {items} item{}", if high == 1 { "" } else { "s" }),
+        _ => format!("with {items} item{}", if high == 1 { "" } else { "s" }),
     };
-    report.line("proven", format!("the expected rate is at most {} {of}", proven(&expected, met)));
+    report.line("proven", format!("the rate is at most {} on average over all seeds, {of}", proven(&expected, met)));
 }
 
 fn expected_word(verdict: ExpectedVerdict) -> &'static str {

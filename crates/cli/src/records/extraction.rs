@@ -69,21 +69,28 @@ impl Extraction {
         }
     }
 
-    /// Warns if the merged files are unlikely to have keys in common, because the keys of one file
-    /// are hexadecimal digits, and the keys of the other are the bytes that such digits represent.
-    /// In other cases there is no warning, because the same keys may come from files of any format.
+    /// Warns if the keys of two merged files were read in different ways. The result then does not
+    /// store how to read keys, so later commands would read whole lines without being told. The
+    /// keys may be equal nevertheless, because the same keys can come from files of any format. But
+    /// if one file has hexadecimal digits and the other the bytes that such digits represent, they
+    /// probably have no keys in common.
     pub(crate) fn warn_of_other(first: &Path, label: Option<&str>, other: &Path, other_label: Option<&str>) {
-        if let (Some(first_keys), Some(other_keys)) = (Extraction::of(label), Extraction::of(other_label))
-            && first_keys.is_other_form(&other_keys)
-        {
-            warn(format_args!(
-                "the keys of {} were read {}, but those of {} were read {}; the files have keys in common only if both ways give the same keys",
-                first.display(),
-                first_keys.described(),
-                other.display(),
-                other_keys.described()
-            ));
+        let (Some(first_keys), Some(other_keys)) = (Extraction::of(label), Extraction::of(other_label)) else { return };
+        if first_keys == other_keys {
+            return;
         }
+        let result = if first_keys.is_other_form(&other_keys) {
+            "the files have keys in common only if both ways give the same keys"
+        } else {
+            "the result does not store how to read keys, so give options such as --column, or --lines for whole lines, with every later command"
+        };
+        warn(format_args!(
+            "the keys of {} were read {}, but those of {} were read {}; {result}",
+            first.display(),
+            first_keys.described(),
+            other.display(),
+            other_keys.described()
+        ));
     }
 
     /// Returns these record options, changed so that they extract keys in this way. `None` for an

@@ -22,6 +22,7 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
     /// assert!(seen.insert_all(["a", "b", "a"]).iter().eq([true, true, false]));
     /// # Ok::<(), truebloom::BuildError>(())
     /// ```
+    #[doc(alias = "insert_many")]
     pub fn insert_all<I: IntoIterator<Item: Key>>(&mut self, keys: I) -> Answers {
         let keys = keys.into_iter();
         if bulk::are_few(self.few(INSERTING), &keys) {
@@ -78,6 +79,7 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
     /// assert!(seen.contains_all(1_000..11_000).count_ones() < 100);
     /// # Ok::<(), truebloom::BuildError>(())
     /// ```
+    #[doc(alias = "contains_many")]
     pub fn contains_all<I: IntoIterator<Item: Key>>(&self, keys: I) -> Answers {
         let keys = keys.into_iter();
         if bulk::are_few(self.few(ASKING), &keys) {

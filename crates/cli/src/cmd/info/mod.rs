@@ -166,7 +166,7 @@ fn report(filter: &Looked) -> Result<Report, Failure> {
             // An exact count is better than an estimate.
             _ if least == most => format!("exactly {}", count(most)),
             _ if most < u64::MAX && !filter.is_merged() => format!("{} to {} (99.9999% confidence)", count(least), count(most)),
-            Some(items) => format!("about {} (estimated from the fill)", count(items.round() as u64)),
+            Some(items) => format!("about {} (estimated from the fill)", count((items.round() as u64).clamp(least, most))),
             None if filter.fill_tells_rate() => "no estimate, because all bits are set".to_owned(),
             None if filter.is_merged() && matches!(filter, AnyFilter::Scalable(_)) => {
                 "no estimate, because layers of the merged filters may have keys in common".to_owned()
