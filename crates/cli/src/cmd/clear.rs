@@ -45,7 +45,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
             let shield = stop::last_moment()?;
             lock.save(&shield, |file| state.write_to(file))?;
             report.field("forgotten", offered);
-            report.line("cleared", format!("{name}, a state of `dedup` that had read {}", plural(offered, "key")));
+            report.line("cleared", format!("{name}, a state of `dedup`, after {} had been inserted", plural(offered, "key")));
             add_dedup_state(&mut report, &state);
         }
     }

@@ -98,7 +98,7 @@ fn check_kinds(intersect: bool, first: (&Path, &AnyFilter), other: (&Path, &AnyF
     let remedy = if intersect {
         "To find keys that are in both, check them with one filter, and check the output with the other"
     } else {
-        "Make one filter from the original data of both: truebloom create -n ALL_KEYS -p RATE FILTER INPUT..."
+        "Make one filter from the original data of all filters: truebloom create -n ALL_KEYS -p RATE FILTER INPUT..."
     };
     Err(Failure::new(format_args!(
         "cannot merge: {} is a filter that grows, and {} is not; nothing was written. {remedy}",
@@ -114,7 +114,7 @@ fn check_strictly(merged: &AnyFilter) -> Result<(), Failure> {
     if let Some(capacity) = merged.capacity().filter(|&capacity| most > capacity) {
         return Err(Failure::new(format_args!(
             "the merged filter could hold up to {}, more than the {} planned; nothing was written. \
-             Leave --strict out to merge the filters anyway, or make both as copies of a larger filter (see `truebloom merge --help`)",
+             Leave --strict out to merge the filters anyway, or make them as copies of a larger filter (see `truebloom merge --help`)",
             plural(most, "distinct item"),
             count(capacity)
         )));

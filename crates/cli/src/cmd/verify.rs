@@ -239,7 +239,7 @@ fn add_measured(report: &mut Report, measurement: &Measurement<'_>, seed: u64) {
     let (lowest, highest) = measurement.possible_rates();
     if lowest < highest {
         report.field("possible_rates", json!({ "lower": lowest, "upper": highest }));
-        report.line("true rate", format!("between {} and {} (computed, not measured)", rate(lowest, 3), rate_up(highest, 3)));
+        report.line("possible", format!("a rate between {} and {} (computed, not measured)", rate(lowest, 3), rate_up(highest, 3)));
     }
 }
 
@@ -248,9 +248,9 @@ fn verdict(filter: &Looked, verification: &Verification, measurement: &Measureme
         let ranged = measurement.possible_rates().0 < measurement.possible_rates().1;
         return match verification.expected_verdict() {
             ExpectedVerdict::Met if ranged => {
-                "kept: the filter meets the requested rate, and the measurement does not contradict this".to_owned()
+                "kept: the average rate is at most the requested rate, and the measurement does not contradict this".to_owned()
             }
-            ExpectedVerdict::Met => "kept: the filter meets the requested rate, and the measurement agrees".to_owned(),
+            ExpectedVerdict::Met => "kept: the average rate is at most the requested rate, and the measurement agrees".to_owned(),
             ExpectedVerdict::Undetermined => {
                 let why = match (filter.is_merged(), verification.has_withheld_keys()) {
                     (true, _) => "a merge",

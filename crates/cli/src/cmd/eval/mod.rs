@@ -28,7 +28,7 @@ One query object per line, one answer object per line, in order. A bad query get
 /// times the memory of their text.
 const MAX_QUERY: u64 = 4 << 20;
 
-/// Compute rates and sizes for queries in JSON Lines from standard input
+/// Answer queries for rates, sizes and other numbers, in JSON Lines from standard input
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {}
