@@ -63,8 +63,8 @@ impl Design {
     /// microseconds. The integrals require that probes may collide, and that every cycle begins
     /// with an empty filter.
     ///
-    /// For designs for which the integrals are possible, the choice depends on probes times sigma
-    /// (the recycle threshold). Above a million, the integrals are tried first. If the bracket of
+    /// If the design meets these two conditions, the product of probes and sigma decides which
+    /// method is used. Above a million, the integrals are tried first. If the bracket of
     /// the integrals is wide, the recursion computes a second bracket, and the result is the
     /// intersection of both brackets. Above fifty million, only the integrals are used.
     ///

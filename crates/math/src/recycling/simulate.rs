@@ -17,9 +17,9 @@ use alloc::vec::Vec;
 /// the result then contains both intervals.
 ///
 /// A *first arrival* is an arrival of an item that no filter holds at this moment. The first
-/// arrival *passes* if the filter reports the item as seen. Later arrivals of the item belong to
-/// the same first arrival as long as a filter holds the item. Dozier, Salamatian and Rubenstein use
-/// these terms (section II-E).
+/// arrival *passes* if the filter reports the item as seen. As long as a filter then holds the
+/// item, later arrivals of the item are counted together with this first arrival. Dozier,
+/// Salamatian and Rubenstein use these terms (section II-E).
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Simulated {
