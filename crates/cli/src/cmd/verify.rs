@@ -251,6 +251,9 @@ fn verdict(filter: &Looked, verification: &Verification, measurement: &Measureme
                 "kept: the average rate is at most the requested rate, and the measurement does not contradict this".to_owned()
             }
             ExpectedVerdict::Met => "kept: the average rate is at most the requested rate, and the measurement agrees".to_owned(),
+            ExpectedVerdict::Undetermined if matches!(filter, AnyFilter::Scalable(_)) => {
+                "nothing contradicts the filter, but because of a merge, its rate can exceed the requested rate".to_owned()
+            }
             ExpectedVerdict::Undetermined => {
                 let why = match (filter.is_merged(), verification.has_withheld_keys()) {
                     (true, _) => "a merge",

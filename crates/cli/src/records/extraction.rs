@@ -75,21 +75,33 @@ impl Extraction {
     /// if one file has hexadecimal digits and the other the bytes that such digits represent, they
     /// probably have no keys in common.
     pub(crate) fn warn_of_other(first: &Path, label: Option<&str>, other: &Path, other_label: Option<&str>) {
-        let (Some(first_keys), Some(other_keys)) = (Extraction::of(label), Extraction::of(other_label)) else { return };
+        const LOST: &str = "the result does not store how to read keys, so give options such as --column, or --lines for whole lines, with every later command";
+        let (first_keys, other_keys) = match (Extraction::of(label), Extraction::of(other_label)) {
+            (Some(first_keys), Some(other_keys)) => (first_keys, other_keys),
+            (None, None) => return,
+            (Some(keys), None) => return Self::warn_of_unknown((first, &keys), other, LOST),
+            (None, Some(keys)) => return Self::warn_of_unknown((other, &keys), first, LOST),
+        };
         if first_keys == other_keys {
             return;
         }
-        let result = if first_keys.is_other_form(&other_keys) {
-            "the files have keys in common only if both ways give the same keys"
-        } else {
-            "the result does not store how to read keys, so give options such as --column, or --lines for whole lines, with every later command"
-        };
+        let result =
+            if first_keys.is_other_form(&other_keys) { "the files have keys in common only if both ways give the same keys" } else { LOST };
         warn(format_args!(
             "the keys of {} were read {}, but those of {} were read {}; {result}",
             first.display(),
             first_keys.described(),
             other.display(),
             other_keys.described()
+        ));
+    }
+
+    fn warn_of_unknown((known, keys): (&Path, &Extraction), unknown: &Path, result: &str) {
+        warn(format_args!(
+            "the keys of {} were read {}, but {} does not store how its keys were read; {result}",
+            known.display(),
+            keys.described(),
+            unknown.display()
         ));
     }
 

@@ -90,7 +90,11 @@ impl Diagnosis {
                     ),
                 }
             }
-            FormatError::TextMode { .. } => text_mode(path, length, plain(at, "nothing: the change cannot be undone", &[replace(path)]))?,
+            // A single wrong byte among the first ones looks like a transfer in text mode, too.
+            FormatError::TextMode { .. } => match heal::one_byte(path, &start)? {
+                Some(healed) => healed.diagnosis(path),
+                None => text_mode(path, length, plain(at, "nothing: the change cannot be undone", &[replace(path)]))?,
+            },
             FormatError::Truncated { found: 0, .. } => plain(None, "nothing: the file is empty", rebuild),
             FormatError::Truncated { found, expected } if found < FileHeader::BYTES => {
                 plain(Some(found..expected), "nothing: not even the header is complete", rebuild)

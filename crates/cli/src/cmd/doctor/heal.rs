@@ -88,7 +88,7 @@ pub(super) fn text_mode(path: &Path, length: u64) -> io::Result<Option<u64>> {
 impl Healed {
     pub(super) fn diagnosis(self, path: &Path) -> Diagnosis {
         let offset = self.offset as u64;
-        let repair = format!("printf '\\x{:02x}' | dd of={} bs=1 seek={offset} conv=notrunc", self.right, for_shell(path));
+        let repair = format!("printf '\\{:03o}' | dd of={} bs=1 seek={offset} conv=notrunc", self.right, for_shell(path));
         let (saved, remedy) = if self.whole {
             ("all of it, once that byte is restored", repair)
         } else {
