@@ -3,8 +3,8 @@
 use crate::failure::{Failure, for_shell, warn};
 use crate::filters;
 use crate::lock::Lock;
-use crate::records::Extraction;
-use crate::report::{FormatArgs, Report, count, plural, rate, rate_up};
+use crate::records::{Source, common_label};
+use crate::report::{FormatArgs, Report, count, plural, rate_up};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use truebloom::{AnyFilter, Filter, MergeError};
@@ -39,9 +39,9 @@ pub(crate) struct Args {
     #[arg(long)]
     intersect: bool,
 
-    /// Fail if the merged filter could hold more items than planned, or if its rate exceeds the
-    /// requested rate (or, for filters that grow, can exceed it); nothing is written then. A key
-    /// that is in several of the filters may be counted more than once
+    /// Fail if the merged filter could hold more items than planned or, for filters that grow, if
+    /// its rate could exceed the requested rate with its present layers; nothing is written then. A
+    /// key that is in several of the filters may be counted more than once
     #[arg(long, conflicts_with = "intersect")]
     strict: bool,
 
@@ -62,12 +62,12 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let lock = Lock::of_output(&args.out, args.force)?;
     let (first, others) = args.filters.split_first().ok_or_else(|| Failure::new("there is nothing to merge: name two filters"))?;
     let mut merged = filters::open(first)?;
-    let mut sources = Vec::new();
-    sources.extend(Source::of(first, &merged));
+    let source = |path, filter: &AnyFilter| Source::new(path, filter.label(), filter.offered() > 0);
+    let mut sources = vec![source(first, &merged)];
     for path in others {
         let other = filters::open(path)?;
         check_kinds(args.intersect, (first, &merged), (path, &other))?;
-        sources.extend(Source::of(path, &other));
+        sources.push(source(path, &other));
         let result = if args.intersect { merged.intersect_with(&other) } else { merged.union_with(&other) };
         result.map_err(|error| mismatch(if args.intersect { Purpose::Intersection } else { Purpose::Union }, first, path, &error))?;
     }
@@ -77,41 +77,16 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     if args.strict {
         check_strictly(&merged)?;
     }
-    keep_label(&mut merged, &sources);
+    if let Some(label) = common_label(&sources) {
+        // The label came from a filter of this kind, so it is not too long.
+        let _ = merged.set_label(label);
+    }
     if merged.is_over_capacity() {
         warn(filters::over_capacity(&merged));
     }
     filters::save(&merged, &lock)?;
     report(args, &merged)?.print_as(args.format.format())?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// One of the merged filters, and how its keys were read.
-struct Source<'p> {
-    path: &'p Path,
-    label: Option<String>,
-}
-
-impl<'p> Source<'p> {
-    /// `None` for an empty filter without a label, because it has no keys that were read in any
-    /// way.
-    fn of(path: &'p Path, filter: &AnyFilter) -> Option<Source<'p>> {
-        let is_neutral = filter.label().is_none() && filter.offered() == 0;
-        (!is_neutral).then(|| Source { path, label: filter.label().map(str::to_owned) })
-    }
-}
-
-/// Keeps the label if all keys were read in the same way, and otherwise warns.
-fn keep_label(merged: &mut AnyFilter, sources: &[Source<'_>]) {
-    let Some((first, rest)) = sources.split_first() else { return };
-    let label = first.label.as_deref();
-    for other in rest {
-        Extraction::warn_of_other(first.path, label, other.path, other.label.as_deref());
-    }
-    if let (Some(label), true) = (label, rest.iter().all(|other| other.label.as_deref() == label)) {
-        // The label came from a filter of this kind, so it is not too long.
-        let _ = merged.set_label(label);
-    }
 }
 
 /// Returns an error if only one of the two filters grows.
@@ -134,8 +109,8 @@ fn check_kinds(intersect: bool, first: (&Path, &AnyFilter), other: (&Path, &AnyF
     )))
 }
 
-/// Returns an error if the merged filter could hold more items than planned, or if its rate exceeds
-/// the requested rate.
+/// Returns an error if the merged filter could hold more items than planned or, for a filter that
+/// grows, if its rate could exceed the requested rate with its present layers.
 fn check_strictly(merged: &AnyFilter) -> Result<(), Failure> {
     let most = merged.most_items();
     if let Some(capacity) = merged.capacity().filter(|&capacity| most > capacity) {
@@ -149,15 +124,12 @@ fn check_strictly(merged: &AnyFilter) -> Result<(), Failure> {
     if merged.is_over_capacity() {
         return Err(Failure::new(format_args!("nothing was written: {}", filters::over_capacity(merged))));
     }
-    let Some(asked) = merged.rate() else { return Ok(()) };
-    let (highest, text) = match merged {
-        // Later insertions can raise the rate of a filter that grows up to this bound.
-        AnyFilter::Scalable(grown) => (grown.bound().upper, format!("could reach {}", rate_up(grown.bound().upper, 4))),
-        _ => (merged.fpr().lower, format!("is {}", rate(merged.fpr().lower, 4))),
-    };
-    if highest > asked.to_f64() {
+    if let (AnyFilter::Scalable(grown), Some(asked)) = (merged, merged.rate())
+        && grown.bound().upper > asked.to_f64()
+    {
         return Err(Failure::new(format_args!(
-            "the rate of the merged filter {text}, above the requested {asked}; nothing was written. Leave --strict out to merge the filters anyway"
+            "the rate of the merged filter could reach {} with its present layers, above the requested {asked}; nothing was written. Leave --strict out to merge the filters anyway",
+            rate_up(grown.bound().upper, 4)
         )));
     }
     Ok(())

@@ -30,6 +30,7 @@ mod quotes;
 mod selected;
 mod shortfall;
 mod source;
+mod sources;
 mod split;
 mod splitter;
 #[cfg(test)]
@@ -44,6 +45,7 @@ pub(crate) use habit::Habit;
 pub(crate) use selected::{count_selected, is_selected};
 pub(crate) use shortfall::add_no_shortfall;
 pub(crate) use source::{check_not_output, is_filter};
+pub(crate) use sources::{Source, common_label};
 pub(crate) use whole::{Limits, count, insert_all};
 
 use crate::failure::{Failure, note};

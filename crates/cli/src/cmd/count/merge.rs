@@ -3,7 +3,7 @@
 use super::sketch::{AnySketch, Mismatch, with_sketch};
 use crate::failure::Failure;
 use crate::lock::Lock;
-use crate::records::Extraction;
+use crate::records::{Source, common_label};
 use crate::report::{FormatArgs, Report, plural};
 use crate::stop;
 use std::path::{Path, PathBuf};
@@ -39,10 +39,16 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let lock = Lock::of_output(&args.out, args.force)?;
     let (first, others) = args.sketches.split_first().ok_or_else(|| Failure::new("there is nothing to merge: name two sketches"))?;
     let mut merged = AnySketch::open(first)?;
+    let source = |path, sketch: &AnySketch| Source::new(path, sketch.label(), with_sketch!(sketch, list => list.sketch().total()) > 0);
+    let mut sources = vec![source(first, &merged)];
     for path in others {
         let other = AnySketch::open(path)?;
-        Extraction::warn_of_other(first, merged.label(), path, other.label());
+        sources.push(source(path, &other));
         merged.merge(&other).map_err(|mismatch| refusal(first, path, &mismatch))?;
+    }
+    if let Some(label) = common_label(&sources) {
+        // The label came from a sketch, so it is not too long.
+        let _ = with_sketch!(&mut merged, list => list.set_label(label));
     }
     let shield = stop::last_moment()?;
     with_sketch!(&merged, list => lock.save(&shield, |file| list.write_to(file)))?;
