@@ -69,42 +69,6 @@ impl Extraction {
         }
     }
 
-    /// Warns if the keys of two merged files were read in different ways. The result then does not
-    /// store how to read keys, so later commands would read whole lines without being told. The
-    /// keys may be equal nevertheless, because the same keys can come from files of any format. But
-    /// if one file has hexadecimal digits and the other the bytes that such digits represent, they
-    /// probably have no keys in common.
-    pub(crate) fn warn_of_other(first: &Path, label: Option<&str>, other: &Path, other_label: Option<&str>) {
-        const LOST: &str = "the result does not store how to read keys, so give options such as --column, or --lines for whole lines, with every later command";
-        let (first_keys, other_keys) = match (Extraction::of(label), Extraction::of(other_label)) {
-            (Some(first_keys), Some(other_keys)) => (first_keys, other_keys),
-            (None, None) => return,
-            (Some(keys), None) => return Self::warn_of_unknown((first, &keys), other, LOST),
-            (None, Some(keys)) => return Self::warn_of_unknown((other, &keys), first, LOST),
-        };
-        if first_keys == other_keys {
-            return;
-        }
-        let result =
-            if first_keys.is_other_form(&other_keys) { "the files have keys in common only if both ways give the same keys" } else { LOST };
-        warn(format_args!(
-            "the keys of {} were read {}, but those of {} were read {}; {result}",
-            first.display(),
-            first_keys.described(),
-            other.display(),
-            other_keys.described()
-        ));
-    }
-
-    fn warn_of_unknown((known, keys): (&Path, &Extraction), unknown: &Path, result: &str) {
-        warn(format_args!(
-            "the keys of {} were read {}, but {} does not store how its keys were read; {result}",
-            known.display(),
-            keys.described(),
-            unknown.display()
-        ));
-    }
-
     /// Returns these record options, changed so that they extract keys in this way. `None` for an
     /// unknown field or an impossible value.
     fn apply(&self, to: &RecordArgs) -> Option<RecordArgs> {
@@ -137,7 +101,7 @@ impl Extraction {
     }
 
     /// A description of this extraction as part of a sentence.
-    fn described(&self) -> String {
+    pub(super) fn described(&self) -> String {
         if self.is_lines() { "as whole lines".to_owned() } else { format!("with {}", self.options()) }
     }
 
@@ -147,7 +111,7 @@ impl Extraction {
 
     /// Whether the keys of one extraction are hexadecimal digits, and the keys of the other are the
     /// bytes that such digits represent.
-    fn is_other_form(&self, other: &Extraction) -> bool {
+    pub(super) fn is_other_form(&self, other: &Extraction) -> bool {
         self.is_hex() != other.is_hex() && !self.is_fixed() && !other.is_fixed()
     }
 

@@ -226,23 +226,11 @@ impl Account {
             (true, _) => (format!("{noun}s wrongly reported as repeats"), format!("no {noun} was wrongly reported as a repeat")),
             (_, true) => (format!("{noun}s printed too early or never"), format!("no {noun} was printed too early, and none is missing")),
         };
-        // Only lines that were reported as seen can be wrong.
-        let reported = filter.stats().offered.saturating_sub(filter.stats().new) as f64;
         let since = if self.before.offered > 0 { " since the state was made" } else { "" };
         let wrong = match lost {
             Some(WrongDrops { at_most: 0, .. }) => none + since,
-            // The expected number is a bound, too, and can be the weaker one.
-            Some(lost) if lost.expected >= lost.at_most as f64 => {
-                format!("at most {} {wrong}{since}, with {}% confidence", count(lost.at_most), 100.0 * CONFIDENCE)
-            }
-            Some(lost) => format!(
-                "{}{} {wrong}{since} (expected number); at most {} with {}% confidence",
-                // A line with two wrong look-ups counts as one line.
-                if args.second && lost.expected >= 1e-6 { "at most " } else { "" },
-                expected(lost.expected.min(reported)),
-                count(lost.at_most),
-                100.0 * CONFIDENCE
-            ),
+            // A line with two wrong look-ups counts as one line.
+            Some(lost) => drops(&lost, if args.second { "at most " } else { "" }, &(wrong + since)),
             None => format!("the filter is too small for a proven bound on the number of {wrong}"),
         };
         // Counted since the state was made, like the number of missing lines.
@@ -284,15 +272,7 @@ pub(super) fn add_distinct(report: &mut Report, filter: &Filter, second: bool) -
         }
     }
     if let (Some(lost), 1..) = (lost, stats.cycles) {
-        report.line(
-            "lost",
-            format!(
-                "{} first occurrences wrongly dropped (expected number); at most {} with {}% confidence",
-                expected(lost.expected.min(lost.at_most as f64)),
-                count(lost.at_most),
-                100.0 * CONFIDENCE
-            ),
-        );
+        report.line("lost", drops(&lost, "", "first occurrences wrongly dropped"));
     }
     Ok(())
 }
@@ -430,6 +410,18 @@ pub(super) fn add_recycled(report: &mut Report, stats: Stats, phases: u64) {
     };
     report
         .line("recycled", if stats.cycles == 0 { "never".to_owned() } else { format!("{what} {}{because}", plural(stats.cycles, "time")) });
+}
+
+/// A text like `about 1.7 lines printed too early (expected number); at most 6 with 99.9999%
+/// confidence`. `about` is a word before the expected number, which is left out if the bound is
+/// not above it.
+fn drops(lost: &WrongDrops, about: &str, what: &str) -> String {
+    let (most, percent) = (count(lost.at_most), 100.0 * CONFIDENCE);
+    if lost.expected >= lost.at_most as f64 {
+        return format!("at most {most} {what}, with {percent}% confidence");
+    }
+    let about = if lost.expected < 1e-6 { "" } else { about };
+    format!("{about}{} {what} (expected number); at most {most} with {percent}% confidence", expected(lost.expected))
 }
 
 fn wrong_drops_value(lost: WrongDrops) -> Value {
