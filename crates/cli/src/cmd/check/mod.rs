@@ -157,7 +157,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     print_counts(args, &asked, &report, selected, &by_each)?;
     reserved.write(&report)?;
     if !args.quiet {
-        hint(args, &keys, &records, selected);
+        hint(args, &asked, &keys, &records, selected);
     }
     if let Some(message) = records.stopped_message() {
         return Err(Failure::new(message));
@@ -177,17 +177,10 @@ fn report<W: Write>(
     let mut report = Report::new("check");
     let (lines, selected) = (records.read(), selection.selected);
     report.field("lines", lines).field("selected", selected).field("inverted", args.invert_match);
-    let (rate, is_exact) = asked.rate()?;
     // With --each, -v selects lines that are not in all filters, so their number does not tell how
     // many lines are in any filter.
     if !(args.each && args.invert_match) {
-        let found = if args.invert_match { lines - selected } else { selected };
-        let others = match asked.together {
-            None => "not in the filter",
-            Some(Together::Any | Together::Each) => "in none of the filters",
-            Some(Together::All) => "missing from at least one of the filters",
-        };
-        Trust { lines, found, rate, is_exact, others }.add(&mut report, record_args, args.invert_match);
+        trust(args, asked, records, selected)?.add(&mut report, record_args, args.invert_match);
     }
     if asked.together.is_some() {
         let names = asked.filters.iter().map(|(path, _)| path.display().to_string());
@@ -203,6 +196,18 @@ fn report<W: Write>(
     Ok(report)
 }
 
+/// The queries and answers of this run.
+fn trust(args: &Args, asked: &Asked, records: &Records, selected: u64) -> Result<Trust, Failure> {
+    let (lines, (rate, is_exact)) = (records.read(), asked.rate()?);
+    let found = if args.invert_match { lines.saturating_sub(selected) } else { selected };
+    let others = match asked.together {
+        None => "not in the filter",
+        Some(Together::Any | Together::Each) => "in none of the filters",
+        Some(Together::All) => "missing from at least one of the filters",
+    };
+    Ok(Trust { lines, found, rate, is_exact, others })
+}
+
 fn print_counts(args: &Args, asked: &Asked, report: &Report, selected: u64, by_each: &[u64]) -> Result<(), Failure> {
     let mut out = crate::output::stdout();
     if args.json && args.count {
@@ -215,14 +220,21 @@ fn print_counts(args: &Args, asked: &Asked, report: &Report, selected: u64, by_e
     Ok(())
 }
 
-/// Prints a hint if something went wrong or nothing was found, with a possible reason.
-fn hint(args: &Args, keys: &KeysOf, records: &Records, selected: u64) {
-    let found = if args.invert_match { records.read().saturating_sub(selected) } else { selected };
-    let nothing = found == 0 && records.read() > 0;
+/// Prints a hint if something went wrong, or if no line was found or all lines that were found may
+/// be false positives, with a possible reason.
+fn hint(args: &Args, asked: &Asked, keys: &KeysOf, records: &Records, selected: u64) {
+    let nothing = records.read() > 0 && selected == if args.invert_match { records.read() } else { 0 };
     if nothing || keys.is_kept && !records.complete() {
         keys.print_doubt();
     }
-    if let (true, Some(habit)) = (nothing, records.habit()) {
+    let Some(habit) = records.habit() else { return };
+    if nothing {
         note(format_args!("nothing was found: {}", habit.hint()));
+        return;
+    }
+    // The rate is computed only here, because this reads all bits of the filter.
+    let is_known = !(args.each && args.invert_match);
+    if is_known && trust(args, asked, records, selected).is_ok_and(|trust| trust.may_be_all_false()) {
+        note(format_args!("perhaps none of the lines found is in the filter: {}", habit.hint()));
     }
 }

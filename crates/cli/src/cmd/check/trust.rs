@@ -44,6 +44,12 @@ impl Trust {
         if !excluded(self.found) { self.found } else { bisect(0..=self.found, excluded).saturating_sub(1) }
     }
 
+    /// Whether most lines were not found, and those that were found are so few that all of them may
+    /// be false hits.
+    pub(super) fn may_be_all_false(&self) -> bool {
+        self.lines.saturating_sub(self.found) > self.found && self.at_most() == self.found
+    }
+
     pub(super) fn add(&self, report: &mut Report, records: &RecordArgs, inverted: bool) {
         let (expected, most) = (self.expected(), self.at_most());
         report.field("found", self.found).field(
