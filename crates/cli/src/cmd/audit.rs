@@ -174,7 +174,7 @@ fn report(finding: &Finding, args: &Args) -> Report {
     }
     if args.rate.is_some() {
         let text = match finding.share {
-            Some(share) if share < 5e-4 => "at least 0.0% of all filters, so possibly by none".to_owned(),
+            Some(share) if share < 1e-3 => "at least 0.0% of all filters, so possibly by none".to_owned(),
             Some(share) => format!("at least {} of all filters", percent(share)),
             None => "an unknown share of all filters: the positions are correlated, and no formula gives this share".to_owned(),
         };

@@ -9,19 +9,16 @@ use truebloom_report::beyond::{overload, static_filters};
 /// Adds the expected rate of a filter that is filled beyond its plan.
 pub(super) fn add_overload(report: &mut Report, plan: &Plan) -> Result<(), Error> {
     let found = overload(plan)?;
-    let mut label = "overfilled";
-    // In small plans, several factors give the same number of items: the largest is the right one
-    // for it, and its line stands for all of them.
-    for (row, over) in found.iter().enumerate() {
-        if found.get(row + 1).is_some_and(|next| next.items == over.items) {
-            continue;
-        }
+    // In small plans, several factors give the same number of items. The largest of them is right
+    // for it, and has the only line.
+    let distinct = found.chunk_by(|one, next| one.items == next.items).filter_map(<[_]>::last);
+    for (row, over) in distinct.enumerate() {
+        let label = if row == 0 { "overfilled" } else { "" };
         let times = rate(over.factor, 3);
         report.line(
             label,
             format!("with {} ({times} times the plan): at most {} on average", plural(over.items, "item"), proven(&over.fpr, None)),
         );
-        label = "";
     }
     let rows: Vec<_> =
         found.iter().map(|over| json!({ "factor": over.factor, "items": over.items, "fpr": fpr_value(&over.fpr) })).collect();

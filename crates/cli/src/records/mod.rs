@@ -42,6 +42,7 @@ pub(crate) use args::RecordArgs;
 pub(crate) use extraction::{Extraction, KeysOf};
 pub(crate) use found::Batch;
 pub(crate) use habit::Habit;
+pub(crate) use json::without_line;
 pub(crate) use selected::{count_selected, is_selected};
 pub(crate) use shortfall::add_no_shortfall;
 pub(crate) use source::{check_not_output, is_filter};

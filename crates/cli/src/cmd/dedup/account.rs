@@ -413,8 +413,8 @@ pub(super) fn add_recycled(report: &mut Report, stats: Stats, phases: u64) {
 }
 
 /// A text like `about 1.7 lines printed too early (expected number); at most 6 with 99.9999%
-/// confidence`. `about` is a word before the expected number, which is left out if the bound is
-/// not above it.
+/// confidence`. The expected number is left out if it is not below the bound. `about` is a word
+/// before the expected number, and is left out if this number is tiny.
 fn drops(lost: &WrongDrops, about: &str, what: &str) -> String {
     let (most, percent) = (count(lost.at_most), 100.0 * CONFIDENCE);
     if lost.expected >= lost.at_most as f64 {

@@ -76,9 +76,16 @@ impl Diagnosis {
         let header = header(&start);
         let is_shown = header.is_some();
         Ok(match *cause {
-            FormatError::NotAFilter { .. } | FormatError::Version { .. } | FormatError::HeaderChecksum { .. } => {
+            FormatError::NotAFilter { .. }
+            | FormatError::TextMode { .. }
+            | FormatError::Version { .. }
+            | FormatError::HeaderChecksum { .. } => {
                 match heal::one_byte(path, &start)? {
                     Some(healed) => healed.diagnosis(path),
+                    // A single wrong byte among the first ones looks like a transfer in text mode.
+                    None if matches!(cause, FormatError::TextMode { .. }) => {
+                        text_mode(path, length, plain(at, "nothing: the change cannot be undone", &[replace(path)]))?
+                    }
                     None if matches!(cause, FormatError::NotAFilter { .. }) => foreign(&start, path, at),
                     None if matches!(cause, FormatError::Version { .. }) => {
                         plain(at, "everything, with a program that knows this version", &newer)
@@ -90,11 +97,6 @@ impl Diagnosis {
                     ),
                 }
             }
-            // A single wrong byte among the first ones looks like a transfer in text mode, too.
-            FormatError::TextMode { .. } => match heal::one_byte(path, &start)? {
-                Some(healed) => healed.diagnosis(path),
-                None => text_mode(path, length, plain(at, "nothing: the change cannot be undone", &[replace(path)]))?,
-            },
             FormatError::Truncated { found: 0, .. } => plain(None, "nothing: the file is empty", rebuild),
             FormatError::Truncated { found, expected } if found < FileHeader::BYTES => {
                 plain(Some(found..expected), "nothing: not even the header is complete", rebuild)

@@ -11,6 +11,7 @@ mod recycling;
 mod schemes;
 
 use crate::failure::Failure;
+use crate::records::without_line;
 use crate::records::{Event, RecordArgs, Records};
 use crate::report::bytes;
 use query::{Answer, Query};
@@ -81,8 +82,7 @@ fn guarded(answer: impl FnOnce() -> Result<Answer, String>) -> Result<Answer, St
 }
 
 pub(crate) fn answer(line: &[u8]) -> Result<Answer, String> {
-    let value: Value = serde_json::from_slice(line)
-        .map_err(|error| format!("not a JSON object: {}", error.to_string().replace(" at line 1 column ", " at byte ")))?;
+    let value: Value = serde_json::from_slice(line).map_err(|error| format!("not a JSON object: {}", without_line(&error)))?;
     let Value::Object(fields) = value else { return Err("not a JSON object: write one query object per line".to_owned()) };
     let mut query = Query { fields };
     let name = query.text("fn")?;

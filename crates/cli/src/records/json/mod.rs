@@ -116,7 +116,7 @@ impl Visitor<'_> for AppendTo<'_> {
 
 /// The message of the error without the line number: records are single lines, so "line 1" would
 /// mislead.
-fn without_line(error: &serde_json::Error) -> String {
+pub(crate) fn without_line(error: &serde_json::Error) -> String {
     error.to_string().replace(" at line 1 column ", " at byte ").replace("expected ident", "expected true, false or null")
 }
 
