@@ -119,7 +119,10 @@ pub(crate) fn add_layers<K: Counted>(report: &mut Report, filter: &ScalableFilte
     let text = if filter.fill_tells_rate() && bound.upper <= asked.to_f64() {
         format!("at most {asked}, for any number of items and every seed")
     } else {
-        format!("at most {} for every seed, because the bounds of all merged layers add up", rate_up(bound.upper, 3))
+        format!(
+            "at most {} for every seed with the present layers, because the bounds of all merged layers add up",
+            rate_up(bound.upper, 3)
+        )
     };
     report.line("bound", text);
 }

@@ -27,7 +27,7 @@ impl<S: Scheme> FilterOf<S> {
     /// it, so `0.01` means exactly 1/100.
     ///
     /// Computing the number of bits takes well under a millisecond for 1,000 items or more. It
-    /// takes a few milliseconds for fewer items, and for a blocked filter.
+    /// can take a few tens of milliseconds for fewer items, and for a blocked filter.
     ///
     /// ```
     /// use truebloom::BloomFilter;
@@ -54,10 +54,10 @@ impl<S: Scheme> FilterOf<S> {
         FilterOf::with_hasher(items, rate, PortableHasher::random()?)
     }
 
-    /// A filter made from a plan, with a random seed. Making a plan can take a few milliseconds. To
-    /// make many filters of one size, make the plan once and use it for all of them. A plan can
-    /// also be made for a given number of bits or probes, for a limit on the memory, or for a
-    /// guarantee of only the mean rate.
+    /// A filter made from a plan, with a random seed. Making a plan can take a few tens of
+    /// milliseconds. To make many filters of one size, make the plan once and use it for all of
+    /// them. A plan can also be made for a given number of bits or probes, for a limit on the
+    /// memory, or for a guarantee of only the mean rate.
     ///
     /// ```
     /// use truebloom::{BloomFilter, Plan, Target};

@@ -20,8 +20,8 @@ use truebloom_math::{Law, law};
 /// skipped.
 ///
 /// Double hashing would save a few instructions. But with n keys in m bits, the rate of double
-/// hashing cannot fall below about `6n/m^2`. The standard scheme has no such limit. The document
-/// docs/design/positions.md lists the schemes that were rejected.
+/// hashing cannot fall below about `(k + 2) n/m^2` with k probes. The standard scheme has no such
+/// limit. The document docs/design/positions.md lists the schemes that were rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standard {
     law: law::Standard,

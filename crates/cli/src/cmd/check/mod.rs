@@ -232,8 +232,8 @@ fn hint(args: &Args, asked: &Asked, keys: &KeysOf, records: &Records, selected: 
         note(format_args!("nothing was found: {}", habit.hint()));
         return;
     }
-    // With --each and -v, the number of lines in any filter is not known. The rate is computed last,
-    // because this reads all bits of the filter.
+    // With --each and -v, the number of lines in any filter is not known. The rate is computed
+    // last, because this reads all bits of the filter.
     let is_known = habit == Habit::CarriageReturn && !(args.each && args.invert_match);
     if is_known && trust(args, asked, records, selected).is_ok_and(|trust| trust.may_be_all_false()) {
         note(format_args!("perhaps none of the lines found is in the filter: {}", habit.hint()));

@@ -7,8 +7,8 @@ progression_scheme! {
     /// hashes h1 and h2 are uniform and independent, and h2 may be 0.
     ///
     /// Double hashing saves a few instructions per probe. But with n keys in m bits, the rate
-    /// cannot fall below about `6n/m^2`, because the two hashes alone determine all positions of a
-    /// key. If m has small divisors, the limit is higher than `6n/m^2`. Filters with equally many
+    /// cannot fall below about `(k + 2) n/m^2`, because the two hashes alone determine all
+    /// positions of a key. If m has small divisors, the limit is higher. Filters with equally many
     /// set bits can have different rates. Use this scheme for comparison, or if the size of the
     /// filter was planned for this scheme.
     Double, 0, [0, 0, 0], Any, Linear
