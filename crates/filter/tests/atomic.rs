@@ -61,8 +61,8 @@ fn a_shared_blocked_filter_ends_as_that_of_one_thread() {
 }
 
 /// Tests that `claim` gives true to exactly one of four threads, whatever their order. At a rate of
-/// 1e-9, the probability of a false positive among the keys is below 1e-4. With `insert` in place of
-/// `claim`, this test failed in two of three runs on two processors.
+/// 1e-9, the probability of a false positive among the keys is below 1e-4. With `insert` in place
+/// of `claim`, this test failed in two of three runs on two processors.
 #[test]
 fn each_key_is_claimed_once() {
     let empty = BloomFilter::with_hasher(KEYS, 1e-9, PortableHasher::xxh3(Seed::from(4))).expect("a plan");
