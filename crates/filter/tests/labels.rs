@@ -7,7 +7,7 @@ mod common;
 use common::{seal, seal_all};
 use truebloom::count_min::{HeavyHitters, ListedSketch, Sketch, TwoHashRows};
 use truebloom::recycling::{AtomicRecyclingFilter, BlockedRecyclingFilter, Policy, RecyclingFilter};
-use truebloom::{FileHeader, FormatError, PortableHasher, Seed};
+use truebloom::{BloomFilter, FileHeader, FormatError, PortableHasher, ScalableFilter, Seed};
 use truebloom_math::count_min::{Rows, Shape};
 
 const TEXT: &str = r#"{"csv":true,"column":"straße"}"#;
@@ -163,6 +163,49 @@ fn a_merge_keeps_what_both_say() {
     assert_eq!(merged.label(), Some("a"));
     merged.merge(&labelled("b")).expect("alike");
     assert_eq!(merged.label(), None);
+}
+
+/// Tests that a merge with a value that holds no keys takes the label of the other value. A merge
+/// often begins with an empty copy, whose label was set for another purpose or never.
+#[test]
+fn a_merge_takes_the_label_of_the_side_with_keys() {
+    macro_rules! check {
+        ($empty:expr, $add:expr, $merge:expr) => {{
+            let (add, merge) = ($add, $merge);
+            let labelled = |text: &str, with_keys: bool| {
+                let mut made = $empty;
+                if with_keys {
+                    add(&mut made);
+                }
+                assert!(made.set_label(text));
+                made
+            };
+            for (ours, theirs, expected) in [
+                (("a", true), ("b", false), Some("a")),
+                (("a", false), ("b", true), Some("b")),
+                (("", false), ("b", true), Some("b")),
+                (("a", true), ("", false), Some("a")),
+                (("a", false), ("a", false), Some("a")),
+                (("a", false), ("b", false), None),
+                (("a", true), ("b", true), None),
+                (("a", true), ("", true), None),
+            ] {
+                let mut merged = labelled(ours.0, ours.1);
+                merge(&mut merged, labelled(theirs.0, theirs.1));
+                assert_eq!(merged.label(), expected, "{ours:?} {theirs:?}");
+            }
+        }};
+    }
+    let add = |filter: &mut BloomFilter| _ = filter.insert("key");
+    let fixed = || BloomFilter::builder().items(100).rate(0.01).hasher(hasher()).build().expect("small");
+    check!(fixed(), add, |ours: &mut BloomFilter, theirs| ours.union_with(&theirs).expect("alike"));
+    check!(fixed(), add, |ours: &mut BloomFilter, theirs| ours.intersect_with(&theirs).expect("alike"));
+    let grow = |filter: &mut ScalableFilter| _ = filter.insert("key");
+    let base = ScalableFilter::new(0.01).expect("small");
+    check!(base.clone(), grow, |ours: &mut ScalableFilter, theirs| ours.union_with(&theirs).expect("alike"));
+    let sketch = || Sketch::with_shape(Shape::new(Rows::Independent, 101, 3, 1).expect("a shape"), hasher()).expect("small");
+    let count = |list: &mut HeavyHitters| list.add("key", 1);
+    check!(ListedSketch::new(sketch(), 5).expect("small"), count, |ours: &mut HeavyHitters, theirs| ours.merge(&theirs).expect("alike"));
 }
 
 /// Tests that a filter shared by threads keeps its label, in its snapshots and when it is turned

@@ -4,7 +4,6 @@ use super::{Counts, FilterOf, Head, Origin};
 use crate::backing::{Backing, Counted, Writable};
 use crate::bits::count_pairs;
 use crate::error::MergeError;
-use crate::format::Label;
 use crate::hash::{KeyHasher, check_alike};
 use crate::scheme::{Scheme, Storage};
 
@@ -68,6 +67,7 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
         combine: impl Fn(u64, u64) -> u64,
     ) -> Result<(), MergeError> {
         self.check_mergeable(other)?;
+        let label = self.head().label.of_merge(self.offered() > 0, &other.head().label, other.offered() > 0);
         self.storage.combine(other.words(), combine);
         // This sum is used for an intersection, too. A key can be a false positive because it has
         // the same hash as a key of either filter. To bound the probability of this, `fpr` needs an
@@ -75,11 +75,10 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
         let offered = self.counts.offered.saturating_add(other.counts.offered);
         let origin = most.map_or(Origin::Merged, |most| Origin::Intersection { excluded: offered.saturating_sub(most) });
         self.counts = Counts { offered, changed, origin };
-        // A label describes all keys of a filter, so it is kept only if both filters share it.
-        if self.label() != other.label()
+        if self.head().label != label
             && let Some(head) = K::own_head(&mut self.head)
         {
-            head.label = Label::default();
+            head.label = label;
         }
         Ok(())
     }

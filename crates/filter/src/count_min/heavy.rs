@@ -217,7 +217,8 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
     /// Attaches a text to the sketch: a label, which is saved in the file of the sketch. A label
     /// has at most 104 bytes and no NUL. For any other text, the method returns false and changes
     /// nothing. An empty text removes the label. A merge keeps the label if both sketches have the
-    /// same label. Otherwise, the merged sketch has no label.
+    /// same label. If only one of the sketches has counted keys, a merge takes the label of this
+    /// sketch. Otherwise, the merged sketch has no label.
     #[must_use]
     pub fn set_label(&mut self, text: &str) -> bool {
         self.label.set(text)
@@ -375,10 +376,9 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
     /// # Errors
     /// Returns the same errors as [`Sketch::merge`](super::Sketch::merge).
     pub fn merge(&mut self, other: &ListedSketch<R, C>) -> Result<(), MergeError> {
+        let label = self.label.of_merge(self.sketch.total() > 0, &other.label, other.sketch.total() > 0);
         self.sketch.merge(&other.sketch)?;
-        if self.label != other.label {
-            self.label = Label::default();
-        }
+        self.label = label;
         for (hash, listed) in &mut self.listed {
             if !other.listed.contains_key(hash) {
                 listed.before = listed.before.saturating_add(other.missed);

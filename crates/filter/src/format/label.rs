@@ -35,6 +35,17 @@ impl Label {
         Label::new(text).map(|label| *self = label).is_some()
     }
 
+    /// The label of a merge. A label describes the keys of a filter or sketch, so a side without
+    /// keys does not count if the other side has keys. Sides that count must share their label.
+    pub(crate) fn of_merge(&self, has_keys: bool, other: &Label, other_has_keys: bool) -> Label {
+        match (has_keys, other_has_keys) {
+            (true, false) => self.clone(),
+            (false, true) => other.clone(),
+            _ if self == other => self.clone(),
+            _ => Label::default(),
+        }
+    }
+
     pub(crate) fn text(&self) -> Option<&str> {
         self.0.as_deref()
     }

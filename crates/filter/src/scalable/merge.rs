@@ -6,7 +6,6 @@ use crate::backing::{Backing, KEPT_WORDS, Layers};
 use crate::bits::{count_ones, count_pairs};
 use crate::bloom::{Counts, Origin};
 use crate::error::{BuildError, MergeError};
-use crate::format::Label;
 use crate::hash::check_alike;
 use crate::word::Lies;
 use alloc::vec::Vec;
@@ -54,11 +53,9 @@ impl ScalableFilter {
         self.parts = order.iter().filter_map(|at| self.parts.get(*at).cloned()).collect();
         let mut words: Vec<_> = core::mem::take(&mut self.words).into_iter().map(Some).collect();
         self.words = order.iter().filter_map(|at| words.get_mut(*at).and_then(Option::take)).collect();
+        self.label = self.label.of_merge(self.offered() > 0, &other.label, other.offered() > 0);
         let offered = self.counts.offered.saturating_add(other.counts.offered);
         self.counts = Counts { offered, changed: self.counts.changed.max(other.counts.changed), origin: Origin::Merged };
-        if self.label != other.label {
-            self.label = Label::default();
-        }
         added
     }
 
