@@ -28,11 +28,20 @@ pub(crate) struct Args {
 
     /// Probability that a range contains the true number, for each range taken by itself;
     /// at most 99.9999%
-    #[arg(long, value_name = "SHARE", default_value = "95%", value_parser = args::confidence)]
+    #[arg(long, value_name = "SHARE", default_value = "95%", value_parser = confidence)]
     confidence: f64,
 
     #[command(flatten)]
     format: FormatArgs,
+}
+
+/// Reads a confidence that [`Comparison::of`] accepts.
+fn confidence(text: &str) -> Result<f64, String> {
+    let confidence = args::confidence(text)?;
+    if confidence > 0.999_999 {
+        return Err(format!("`{text}` is above 99.9999%, the highest confidence of these ranges"));
+    }
+    Ok(confidence)
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
