@@ -134,7 +134,7 @@ pub static PROFILES: [Profile; 13] = [
         source: "tomtomwombat/fastbloom, src/builder.rs, src/hasher.rs and src/lib.rs",
         sizing: "bits = 8 ceil(-n ln p / (8 (ln 2)^2)), rounded up to whole words of 64 bits, and at least one word; probes = round((bits / n) ln 2)",
         scheme: "the first word is a 64-bit hash; each later word is the previous one rotated by 5, plus a multiple of the first; a position is the high half of the product of a word and the number of bits",
-        remark: "the rate cannot fall below n/2^64, because the hash has 64 bits; this matters only for hundreds of millions of items and rates near 1e-10; otherwise, the rate exceeds p only because probes are rounded",
+        remark: "the rate cannot fall below n/2^64, because the hash has 64 bits (this matters only for hundreds of millions of items and rates near 1e-10); otherwise, only rounding the number of probes raises the rate above p",
         arithmetic: Arithmetic::Rotation,
         sizes: size::fastbloom,
         unit: 64,

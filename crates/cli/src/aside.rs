@@ -4,7 +4,7 @@
 //! A report is written after all lines. If it will replace a file, that file is checked at the
 //! beginning: it must be an older report, and not a file that this run reads or writes.
 
-use crate::failure::Failure;
+use crate::failure::{Failure, Shown};
 use crate::report::Report;
 use crate::{lock, output};
 use serde_json::{Map, Value};
@@ -56,10 +56,10 @@ impl ReportTo {
         };
         lock::check_name(path)?;
         if let Some(input) = crate::inputs::same_file(path, inputs) {
-            return fail(&format_args!("it is read as an input ({})", crate::inputs::name(input).display()));
+            return fail(&format_args!("it is read as an input ({})", crate::inputs::name(input).shown()));
         }
         if let Some(other) = others.iter().find(|other| lock::is_same_place(path, other)) {
-            return fail(&format_args!("this run also uses it under the name {}", other.display()));
+            return fail(&format_args!("this run also uses it under the name {}", other.shown()));
         }
         if let Some(stream) = output::stream_to(path) {
             return fail(&format_args!("{stream} is written to it"));

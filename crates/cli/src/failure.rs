@@ -24,7 +24,7 @@ impl Failure {
 
     /// An error with the message `path: error`.
     pub(crate) fn at(path: &Path, error: impl Display) -> Failure {
-        Failure::new(format_args!("{}: {error}", path.display()))
+        Failure::new(format_args!("{}: {error}", path.shown()))
     }
 
     pub(crate) fn is_broken_pipe(&self) -> bool {
@@ -68,13 +68,35 @@ pub(crate) fn printable(text: &str) -> String {
     })
 }
 
+/// Names of files in messages.
+pub(crate) trait Shown {
+    /// The name on one line. A name with a newline must not look like another message.
+    fn shown(&self) -> String;
+}
+
+impl Shown for Path {
+    fn shown(&self) -> String {
+        self.to_string_lossy().replace('\n', "\\n")
+    }
+}
+
 /// A path as a single word of a shell command. A name like `x;rm -rf y` must stay one word, and one
-/// that begins with `-` must not become an option.
+/// that begins with `-` must not become an option. A name that cannot be printed is written with
+/// `printf`, which makes the same bytes in every shell.
 pub(crate) fn for_shell(path: &Path) -> String {
     let name = path.to_string_lossy();
+    if name.chars().any(|c| c.is_control() || c == char::REPLACEMENT_CHARACTER) {
+        return format!("\"$(printf '{}')\"", path.as_os_str().as_encoded_bytes().iter().map(|&byte| octal(byte)).collect::<String>());
+    }
     let name = if name.starts_with('-') { format!("./{name}") } else { name.into_owned() };
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-/+,@%:=".contains(&byte);
     if !name.is_empty() && name.bytes().all(is_plain) { name } else { format!("'{}'", name.replace('\'', r"'\''")) }
+}
+
+/// A byte of a name in the format of `printf`.
+fn octal(byte: u8) -> String {
+    let is_plain = byte == b' ' || byte.is_ascii_graphic() && !b"'\\%-".contains(&byte);
+    if is_plain { char::from(byte).to_string() } else { format!("\\{byte:03o}") }
 }
 
 /// Converts an error of standard output. Errors of files are converted by [`Failure::at`], which
@@ -102,7 +124,7 @@ impl From<FileError> for Failure {
                     _ if path.as_os_str() == STDIN => "",
                     _ => "; check the path and its permissions",
                 };
-                format!("cannot read {}: {cause}{remedy}", path.display())
+                format!("cannot read {}: {cause}{remedy}", path.shown())
             }
             FileError::Write { path, cause } => {
                 let remedy = match cause.kind() {
@@ -110,19 +132,19 @@ impl From<FileError> for Failure {
                     io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "make room, or write to another disk",
                     _ => "check the folder, its permissions and its free space",
                 };
-                format!("cannot write {}: {cause}; {remedy}", path.display())
+                format!("cannot write {}: {cause}; {remedy}", path.shown())
             }
-            FileError::Format { path, cause } => format!("{}: {}", path.display(), wrong_with_file(&cause)),
+            FileError::Format { path, cause } => format!("{}: {}", path.shown(), wrong_with_file(&cause)),
             FileError::ReadOnly { path } => match others_file(&path) {
                 Some(owner) => {
-                    format!("{} belongs to {owner}, and this user may not write it; ask its owner, or choose another name", path.display())
+                    format!("{} belongs to {owner}, and this user may not write it; ask its owner, or choose another name", path.shown())
                 }
                 None => FileError::ReadOnly { path }.to_string(),
             },
             FileError::Replaced { path } => {
                 format!(
                     "{} was removed or replaced by another program in the meantime; nothing was written; run the command again",
-                    path.display()
+                    path.shown()
                 )
             }
             other => other.to_string(),

@@ -1,6 +1,6 @@
 //! Filters of any layout and scheme, and the options for their sizes.
 
-use crate::failure::Failure;
+use crate::failure::{Failure, Shown};
 use crate::lock::Lock;
 use crate::report::{count, fpr as fpr_text, rate_up};
 use crate::stop;
@@ -42,7 +42,7 @@ pub(crate) fn check_not_input(path: &Path, inputs: &[PathBuf], reads_nothing: bo
             path,
             format_args!(
                 "this file is also an input ({}) and would be overwritten; choose another file to write",
-                crate::inputs::name(input).display()
+                crate::inputs::name(input).shown()
             ),
         )),
         None => Ok(()),
@@ -126,7 +126,7 @@ pub(crate) fn open_for<T>(path: &Path, inputs: &[PathBuf], open: impl Fn(&Path) 
         match swapped {
             None => Failure::from(error),
             Some(filter) => {
-                Failure::at(path, format_args!("this is not a filter, but {} is: put the filter first, then the inputs", filter.display()))
+                Failure::at(path, format_args!("this is not a filter, but {} is: put the filter first, then the inputs", filter.shown()))
             }
         }
     })

@@ -1,7 +1,7 @@
 //! One writer at a time: a filter file that is read, changed and replaced stays locked from before
 //! it is read until after it is replaced.
 
-use crate::failure::{Failure, for_shell, warn};
+use crate::failure::{Failure, Shown, for_shell, warn};
 use crate::output;
 use crate::stop::{self, Shield};
 use std::fs::{File, TryLockError};
@@ -110,7 +110,7 @@ pub(crate) fn check_name(path: &Path) -> Result<(), Failure> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     match folder.filter(|folder| !folder.exists()) {
         Some(folder) => {
-            Err(Failure::at(path, format_args!("there is no folder {}; make it with `mkdir -p {}`", folder.display(), for_shell(folder))))
+            Err(Failure::at(path, format_args!("there is no folder {}; make it with `mkdir -p {}`", folder.shown(), for_shell(folder))))
         }
         None => Ok(()),
     }
@@ -221,7 +221,7 @@ pub(crate) fn replace(
 
 /// Reports the properties of the old file that the new one could not take over.
 pub(crate) fn tell_unkept(path: &Path, unkept: &[Unkept]) {
-    unkept.iter().for_each(|unkept| warn(format_args!("{} was written, but {unkept}", path.display())));
+    unkept.iter().for_each(|unkept| warn(format_args!("{} was written, but {unkept}", path.shown())));
 }
 
 /// Whether two names lead to the same file. The file need not exist yet.

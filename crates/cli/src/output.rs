@@ -7,6 +7,7 @@
 
 use crate::arch;
 use crate::failure::Failure;
+use crate::failure::Shown;
 use crate::{progress, stop};
 use std::fs::{File, Metadata};
 use std::io::{self, BufWriter, IsTerminal, Seek, Write};
@@ -15,7 +16,7 @@ use std::process::ExitCode;
 use std::sync::Mutex;
 use truebloom::file::{Expected, Replacement};
 
-static WRITTEN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+static WRITTEN: Mutex<Vec<(PathBuf, &str)>> = Mutex::new(Vec::new());
 
 /// Standard output, locked; if it is closed, the first write is an error.
 pub(crate) struct Output {
@@ -181,17 +182,26 @@ pub(crate) fn write_whole(path: &Path, expected: Expected<'_>, bytes: &[u8]) -> 
 
 /// Notes that a file was written, so that this can be reported if the output fails later.
 pub(crate) fn now_written(path: &Path) {
+    note_written(path, "was written anyway");
+}
+
+/// Notes that a state was saved. If the output fails, later lines are not saved.
+pub(crate) fn now_saved(path: &Path) {
+    note_written(path, "lacks the lines since its last save");
+}
+
+fn note_written(path: &Path, outcome: &'static str) {
     if let Ok(mut written) = WRITTEN.lock()
-        && !written.iter().any(|other| other == path)
+        && !written.iter().any(|(other, _)| other == path)
     {
-        written.push(path.to_owned());
+        written.push((path.to_owned(), outcome));
     }
 }
 
 /// The end of a message: `; seen.tbl was written anyway`, or nothing if no file was written.
 pub(crate) fn written() -> String {
     let written = WRITTEN.lock().map_or_else(|_| Vec::new(), |written| written.clone());
-    written.iter().map(|path| format!("; {} was written anyway", path.display())).collect()
+    written.iter().map(|(path, outcome)| format!("; {} {outcome}", path.shown())).collect()
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! `--plot FILE.svg`: draws the curves behind a report.
 
-use crate::failure::Failure;
+use crate::failure::{Failure, Shown};
 use crate::report::{Format, Report, count, plural, significant};
 use crate::subject::Real;
 use std::io::{self, Read};
@@ -45,7 +45,7 @@ impl PlotArgs {
     ) -> Result<ExitCode, Failure> {
         let drawn = self.write(chart);
         if let Ok(Some(path)) = &drawn {
-            report.field("plot", path.display().to_string()).line("chart", format!("written: {}", path.display()));
+            report.field("plot", path.display().to_string()).line("chart", format!("written: {}", path.shown()));
         }
         report.print_as(format)?;
         drawn.map(|_| ExitCode::SUCCESS)
@@ -67,7 +67,7 @@ fn check_older(path: &Path) -> Result<(), Failure> {
     }
     if !path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("svg")) {
         let better = path.with_extension("svg");
-        return Err(Failure::at(path, format_args!("--plot writes SVG, so the name must end in .svg; name it {}", better.display())));
+        return Err(Failure::at(path, format_args!("--plot writes SVG, so the name must end in .svg; name it {}", better.shown())));
     }
     crate::lock::check_no_stream(path)?;
     is_older(

@@ -77,7 +77,8 @@ impl Report {
             Format::Text => {
                 let width = self.lines.iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0);
                 let shown = |label: &str| color::bold(&format!("{label:width$}"), columns.is_some());
-                let text = |text: &str| columns.map_or_else(|| printable(text), |columns| wrapped(&printable(text), width + 2, columns));
+                let one_line = |text: &str| printable(text).replace('\n', "\\n");
+                let text = |text: &str| columns.map_or_else(|| one_line(text), |columns| wrapped(&one_line(text), width + 2, columns));
                 self.lines.iter().try_for_each(|(label, line)| writeln!(out, "{}  {}", shown(label), text(line)))
             }
         }

@@ -296,7 +296,7 @@ pub enum MergeError {
     },
     /// The schemes differ.
     Scheme {
-        /// The name of the scheme of the filter that the merge would change.
+        /// The scheme of the filter that would be changed.
         ours: &'static str,
         /// The name of the scheme of the other filter.
         theirs: &'static str,

@@ -52,7 +52,7 @@ fn quantiles_lie_in_their_brackets() {
             [(1u64, 3u64, 1u32), (7, 1, 3), (8, 2, 3), (20, 3, 4), (33, 5, 4), (60, 20, 2), (60, 1, 60), (45, 9, 4), (90, 10, 6)]
         {
             let law = own_rates(variant, bits, items, probes);
-            for confidence in [1e-9, 0.01, 0.3, 0.5, 0.9, 0.99, 0.999_999, 1.0 - 1e-12] {
+            for confidence in [1e-300, 1e-17, 1e-9, 0.01, 0.3, 0.5, 0.9, 0.99, 0.999_999, 1.0 - 1e-12] {
                 let context = format!("{variant} m={bits} n={items} k={probes} c={confidence}");
                 let found = rate_quantile_bound(variant, bits, items, probes, confidence).expect("in range");
                 let c = of_f64(confidence);
@@ -95,6 +95,18 @@ fn confidence_is_never_overstated() {
 
 fn target(items: u64, rate: &str, confidence: f64) -> Target {
     Target::new().items(items).rate(rate.parse().expect("a rate")).confidence(confidence)
+}
+
+/// With a tiny confidence, a plan is no larger than with a higher one, and its certificate holds.
+#[test]
+fn tiny_confidences_take_no_more_bits() {
+    for variant in Variant::ALL {
+        let plans = [1e-300, 1e-20, 6e-17, 1e-9].map(|confidence| {
+            let asked = target(1_000, "0.01", confidence).scheme(variant.into());
+            Plan::new(&asked).unwrap_or_else(|error| panic!("{variant} {confidence}: {error}"))
+        });
+        assert!(plans.is_sorted_by_key(|plan| plan.bits), "{variant}: {plans:?}");
+    }
 }
 
 #[test]

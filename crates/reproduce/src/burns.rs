@@ -176,7 +176,7 @@ fn minimisation() -> Result<Vec<Claim>> {
             [
                 "least-bits",
                 "section 3.4",
-                "if m <= m_min, every k gives a rate above p (m_min is the smallest m at which some k gives a rate of at most p); standard filter, n = 50, p = 0.1%",
+                "let m_min be the smallest m at which some k gives a rate of at most p; at every m <= m_min, every k gives a rate above p; standard filter, n = 50, p = 0.1%",
             ],
             "m <= m_min",
             least_rate(least, 50)?.lower > limit,

@@ -215,7 +215,7 @@ fn figure_4_claims(make: Maker<'_>, known: &Known) -> Result<Vec<Claim>> {
             [
                 "figure-4-bounds",
                 "figure 4",
-                "f_o and f_a are below the average rate of a filter that is emptied after N items that set a new bit; M = 1,000; points: k = 3, 5, 7 with N up to 300",
+                "f_o and f_a are below the average rate of a filter that is emptied when N items have each set a new bit; M = 1,000; points: k = 3, 5, 7 with N up to 300",
             ],
             "holds",
             below,
@@ -224,7 +224,7 @@ fn figure_4_claims(make: Maker<'_>, known: &Known) -> Result<Vec<Claim>> {
             [
                 "figure-4-tighter",
                 "figure 4",
-                "f_a is closer than f_o to the average rate of a filter that is emptied after N items that set a new bit; M = 1,000; points: k = 3, 5, 7 with N up to 300",
+                "f_a is closer than f_o to the average rate of a filter that is emptied when N items have each set a new bit; M = 1,000; points: k = 3, 5, 7 with N up to 300",
             ],
             "holds",
             held(&|point| point.printed[0] < point.printed[1]),
@@ -233,7 +233,7 @@ fn figure_4_claims(make: Maker<'_>, known: &Known) -> Result<Vec<Claim>> {
             [
                 "figure-4-exact",
                 "figure 4",
-                "the exact average rate of a filter that is emptied after N items that set a new bit is inside the 99% confidence interval of the rate of a simulated filter; M = 1,000; points: k = 3, 5, 7 with N up to 300",
+                "a filter is emptied when N items have each set a new bit: its exact average rate is inside the 99% confidence interval of the simulated rate; M = 1,000; points: k = 3, 5, 7 with N up to 300",
             ],
             &exact,
             &seen,
@@ -342,7 +342,7 @@ fn capacity_claims() -> Result<Vec<Claim>> {
         )
         .see("D16"),
         Claim::statement(
-            ["figure-6-reduction", "section V-B and figure 6", "the percentage by which a filter planned by f_w holds fewer items than a filter planned by the model; M = 100,000"],
+            ["figure-6-reduction", "section V-B and figure 6", "how many fewer items a filter planned by f_w holds than one planned by the model, in percent; M = 100,000"],
             "30%",
             lowest > 25.0 && highest < 35.0,
             list(&reductions),
@@ -522,7 +522,7 @@ fn fixed_claims(known: &Known) -> Result<Vec<Claim>> {
         [
             "figure-3-own-experiment",
             "section V-A1 and figure 3",
-            "for one phase, the model's rate is inside the 99% confidence interval from 7 simulations (epochs) of 100,000 arrivals each; all arrivals are drawn from one set of 1,000 items; M = 1,000; points: k = 3, 5, 7 with sigma = 100 to 900",
+            "for one phase, the model's rate is inside the 99% confidence interval of the simulated rate; 7 simulations of 100,000 arrivals each, drawn from one set of 1,000 items; M = 1,000; points: k = 3, 5, 7 with sigma = 100 to 900",
         ],
         false,
     )?;

@@ -155,7 +155,7 @@ fn section_7_and_others() -> Result<Vec<Claim>> {
             [
                 "negligible",
                 "section 6",
-                "for every c > 0, 3 ln c < c + 1; the last derivation of the section uses this inequality for an exponent of 2, so ln must be log2",
+                "for every c > 0, 3 ln c < c + 1; here, ln must mean log2, because the result is used as an exponent of 2",
             ],
             "3 ln c < c + 1",
             excess(3.0) < 1.0,
@@ -163,7 +163,7 @@ fn section_7_and_others() -> Result<Vec<Claim>> {
         )
         .unless("3 log2 c <= c + 2.0131", (excess(top) - 2.013_1).abs() < 1e-4 && (rule - top).abs() < 1e-4, "K8"),
         Claim::statement(
-            ["delta", "section 7", "Delta for double hashing, which is the probability that an item sets a given bit, minus k/m; m = 41, k = 6"],
+            ["delta", "section 7", "Delta for double hashing: the probability that an item sets a given bit, minus k/m; m = 41, k = 6"],
             "0",
             delta == 0.0,
             shown(delta),
@@ -213,7 +213,7 @@ fn section_8() -> Result<Vec<Claim>> {
             [
                 "figure-1-small",
                 "figure 1",
-                "for small c, the schemes hardly differ: at c = 4 and n = 100 to 2,500, the rates of the schemes are within 2.5% of each other, while at c = 16 and n = 100, the rates differ at least 20 times as much",
+                "for small c, the schemes hardly differ: at c = 4 and n = 100 to 2,500, their rates are within 2.5% of each other; at c = 16 and n = 100, the difference is at least 20 times as large",
             ],
             "holds",
             small_loads.iter().all(|apart| *apart < 0.025)

@@ -31,7 +31,7 @@ pub(super) fn claims() -> Result<Vec<Claim>> {
             [
                 "theorem-9-1-product",
                 "theorem 9.1",
-                "an upper bound on the probability that in every row, at least one of four items collides with a given key; the proof multiplies the bounds for the single rows; pairwise independent hashes, w = 101, d = 4",
+                "an upper bound on the probability that a given key collides with at least one of four items in every row (in the proof, the product of the bounds for the rows); pairwise independent hashes, w = 101, d = 4",
             ],
             "2.46011e-6",
             joint <= product,

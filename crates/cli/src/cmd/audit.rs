@@ -1,7 +1,7 @@
 //! `truebloom audit`: computes the real rate of a filter of another library.
 
 use crate::args::{bits as parse_bits, count as parse_count, probes as parse_probes, rate as parse_rate};
-use crate::failure::Failure;
+use crate::failure::{Failure, Shown};
 use crate::plots::{self, Given, PlotArgs};
 use crate::progress::Waiting;
 use crate::report::{Format, FormatArgs, Report, count, fpr as fpr_text, fpr_value, plural, rate as rate_text};
@@ -174,9 +174,9 @@ fn report(finding: &Finding, args: &Args) -> Report {
     }
     if args.rate.is_some() {
         let text = match finding.share {
-            Some(share) if share < 1e-3 => "at least 0.0% of all filters, so possibly by none".to_owned(),
+            Some(share) if share < 1e-3 => "possibly by no filter (at least 0.0% of all filters)".to_owned(),
             Some(share) => format!("at least {} of all filters", percent(share)),
-            None => "an unknown share of all filters: the positions are correlated, and no formula gives this share".to_owned(),
+            None => "unknown: the positions are correlated, and no formula gives the share of filters that meet the rate".to_owned(),
         };
         report.line("met by", text);
     }
@@ -229,7 +229,7 @@ fn print_table(args: &Args) -> Result<(), Failure> {
         }
     }
     if let Some(path) = drawn? {
-        writeln!(out, "\nwritten: {}", path.display())?;
+        writeln!(out, "\nwritten: {}", path.shown())?;
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! `truebloom copy`: makes a second filter that can be merged with the first.
 
-use crate::failure::Failure;
+use crate::failure::{Failure, Shown};
 use crate::filters;
 use crate::lock::Lock;
 use crate::report::{FormatArgs, Report, bytes, significant};
@@ -72,7 +72,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let mut report = Report::new("copy");
     report.field("filter", args.out.display().to_string()).field("from", args.filter.display().to_string()).field("empty", args.empty);
     let what = if args.empty { ", as an empty filter" } else { "" };
-    report.line("copied", format!("{} to {}{what}", args.filter.display(), args.out.display()));
+    report.line("copied", format!("{} to {}{what}", args.filter.shown(), args.out.shown()));
     super::add_state(&mut report, &filter)?;
     if let Some(bytes) = compressed {
         add_compressed(&mut report, &filter, bytes.len() as u64);

@@ -4,7 +4,7 @@
 use super::plan::add_promise;
 use super::probes;
 use crate::args::Size;
-use crate::failure::{Failure, PLANNED, note, of_options, warn};
+use crate::failure::{Failure, PLANNED, Shown, note, of_options, warn};
 use crate::filters::{self, Layout};
 use crate::lock::Lock;
 use crate::records::{self, Habit, Limits, RecordArgs, Records};
@@ -206,7 +206,7 @@ fn made(args: &Args) -> Result<Made, Failure> {
     filters::check_layout(args.scheme, args.layout)?;
     if matches!(args.size, Size { items: None, rate: None, bits: None, .. }) {
         return Err(Failure::new(
-            "give two of -n, -p and -m, or give only -p; with only -p, the lines of files are counted first, and for a pipe, a filter that grows is made",
+            "give two of -n, -p and -m, or only -p; with only -p, `create` first counts the lines of files, or makes a filter that grows if the input is a pipe",
         ));
     }
     let mut target = args.size.target().scheme(args.scheme).layout(args.layout.planned());
@@ -276,7 +276,7 @@ fn report(args: &Args, filter: &AnyFilter, made: &Made, records: Option<&Records
         "created",
         format!(
             "{}: {}{}, {}",
-            args.filter.display(),
+            args.filter.shown(),
             match filter {
                 AnyFilter::Standard(_) => String::new(),
                 AnyFilter::Scalable(grown) => format!("{}, ", plural(grown.layers().len() as u64, "layer")),

@@ -1,6 +1,6 @@
 //! `truebloom merge`: merges several filters into one.
 
-use crate::failure::{Failure, for_shell, warn};
+use crate::failure::{Failure, Shown, for_shell, warn};
 use crate::filters;
 use crate::lock::Lock;
 use crate::records::{Source, common_label};
@@ -104,8 +104,8 @@ fn check_kinds(intersect: bool, first: (&Path, &AnyFilter), other: (&Path, &AnyF
     };
     Err(Failure::new(format_args!(
         "cannot merge: {} is a filter that grows, and {} is not; nothing was written. {remedy}",
-        growing.display(),
-        fixed.display()
+        growing.shown(),
+        fixed.shown()
     )))
 }
 
@@ -142,11 +142,11 @@ pub(crate) enum Purpose {
 
 /// Says in which parameter the filters differ, and what to do instead.
 pub(crate) fn mismatch(purpose: Purpose, first: &Path, other: &Path, error: &MergeError) -> Failure {
-    let differ = |ours: String, theirs: String| format!("{} has {ours}, {} has {theirs}", first.display(), other.display());
+    let differ = |ours: String, theirs: String| format!("{} has {ours}, {} has {theirs}", first.shown(), other.shown());
     let why = match *error {
         // The seeds themselves are not shown, because a known seed is enough to choose keys that
         // pass.
-        MergeError::Seed => format!("{} and {} have different seeds", first.display(), other.display()),
+        MergeError::Seed => format!("{} and {} have different seeds", first.shown(), other.shown()),
         MergeError::Bits { ours, theirs } => differ(plural(ours, "bit"), plural(theirs, "bit")),
         MergeError::Probes { ours, theirs } => differ(plural(ours.into(), "probe"), plural(theirs.into(), "probe")),
         MergeError::Scheme { ours, theirs } => differ(format!("the {ours} scheme"), format!("the {theirs} scheme")),
@@ -154,7 +154,7 @@ pub(crate) fn mismatch(purpose: Purpose, first: &Path, other: &Path, error: &Mer
             let name = |id: Option<truebloom::HasherId>| id.map_or("unknown", truebloom::HasherId::name);
             differ(format!("the {} hasher", name(ours)), format!("the {} hasher", name(theirs)))
         }
-        _ => format!("{} and {}: {error}", first.display(), other.display()),
+        _ => format!("{} and {}: {error}", first.shown(), other.shown()),
     };
     let refused =
         if purpose == Purpose::Comparison { format!("cannot compare: {why}") } else { format!("cannot merge: {why}; nothing was written") };
@@ -170,8 +170,8 @@ pub(crate) fn mismatch(purpose: Purpose, first: &Path, other: &Path, error: &Mer
     } else {
         format!(
             "Make an empty copy of {}, and insert the original data of {} into the copy:\n  truebloom copy --empty {} NEW && truebloom insert NEW INPUT    (with options such as --column)",
-            first.display(),
-            other.display(),
+            first.shown(),
+            other.shown(),
             for_shell(first)
         )
     };
@@ -183,7 +183,7 @@ fn report(args: &Args, filter: &AnyFilter) -> Result<Report, Failure> {
     let names: Vec<String> = args.filters.iter().map(|path| path.display().to_string()).collect();
     let word = if args.intersect { "intersection" } else { "union" };
     report.field("filter", args.out.display().to_string()).field("of", names.clone()).field("operation", word);
-    report.line("merged", format!("{}: the {word} of {}", args.out.display(), names.join(", ")));
+    report.line("merged", format!("{}: the {word} of {}", args.out.shown(), names.join(", ")));
     super::add_state(&mut report, filter)?;
     Ok(report)
 }

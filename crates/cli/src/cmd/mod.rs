@@ -117,10 +117,10 @@ pub(crate) fn add_layers<K: Counted>(report: &mut Report, filter: &ScalableFilte
     report.line("layers", format!("{}{holder} {}", count(layers.len() as u64), plural(newest, "key")));
     let asked = filter.growth().rate();
     let text = if filter.fill_tells_rate() && bound.upper <= asked.to_f64() {
-        format!("at most {asked}, for any number of items and every seed")
+        format!("the rate is at most {asked}, for any number of items and every seed")
     } else {
         format!(
-            "at most {} for every seed with the present layers, because the bounds of all merged layers add up",
+            "with the present layers, the rate is at most {} for every seed (the sum of the bounds of all merged layers)",
             rate_up(bound.upper, 3)
         )
     };

@@ -3,7 +3,7 @@
 use super::plan_beyond;
 use crate::args::{Size, needs};
 use crate::certificate;
-use crate::failure::{Failure, PLANNED, note, of_options};
+use crate::failure::{Failure, PLANNED, Shown, note, of_options};
 use crate::filters::{self, Alternative};
 use crate::plots::{self, PlotArgs};
 use crate::report::{Format, FormatArgs, Report, askable, bytes, certainty, fpr_value, plural, proven, rate, rate_up, rate_value, size};
@@ -220,7 +220,7 @@ fn add_certificate(report: &mut Report, certificate: &Certificate, path: &Path) 
     }
     report
         .field("certificate", json!({ "file": path.display().to_string(), "confidence": claim.confidence, "smallest": claim.smallest != Smallest::NotClaimed }))
-        .line("certificate", format!("{} proves {}; docs/CERTIFICATE.md says how to check it", path.display(), parts.join(" and ")));
+        .line("certificate", format!("{} proves {}; docs/CERTIFICATE.md says how to check it", path.shown(), parts.join(" and ")));
 }
 
 fn report(plan: &Plan, target: &Target) -> Result<Report, Failure> {

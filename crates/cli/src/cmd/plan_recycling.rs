@@ -13,9 +13,9 @@ use truebloom_report::read::{self, Span};
 
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// Plan filters that forget: they are emptied when full. A single filter (one phase) meets an
-    /// average rate. Two filters that take turns (two phases) meet a worst-case rate. A cycle
-    /// lasts from one emptying to the next, and -n is the number of new items in a cycle
+    /// Plan filters that forget: they are emptied when full. A single filter (one phase) meets the
+    /// rate on average. Two filters that take turns (two phases) meet the rate for every stream. A
+    /// cycle lasts from one emptying to the next, and -n is the number of new items in a cycle
     #[arg(long, requires = "rate", conflicts_with_all = ["scheme", "confidence", "mean", "probes", "max_memory"])]
     recycling: bool,
 
@@ -38,8 +38,7 @@ pub(crate) struct Options {
     forget: Option<Rate>,
 
     /// Number of new items in one run. The report gives an upper bound on wrong drops in this run,
-    /// which are new items that are dropped as repeats. By default, a run lasts for 100 cycles of
-    /// the design
+    /// which are new items that are dropped as repeats. By default, a run lasts for 100 cycles
     #[arg(long, value_name = "N", value_parser = args::count, requires = "recycling")]
     over: Option<u64>,
 

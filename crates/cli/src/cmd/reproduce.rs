@@ -4,7 +4,7 @@
 use super::reproduce_report::{Report, Workers};
 use crate::args::needs;
 use crate::color;
-use crate::failure::Failure;
+use crate::failure::{Failure, Shown};
 use crate::progress::Waiting;
 use crate::report::wrapped;
 use crate::subject::Real;
@@ -191,7 +191,7 @@ fn print_text(out: &mut impl Write, is_first: bool, paper: Paper, claims: &[Clai
     if !figures.is_empty() {
         writeln!(out)?;
     }
-    figures.iter().try_for_each(|path| writeln!(out, "written: {}", path.display()))
+    figures.iter().try_for_each(|path| writeln!(out, "written: {}", path.shown()))
 }
 
 /// The width of the labels in the report.

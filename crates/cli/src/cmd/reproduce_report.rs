@@ -3,7 +3,7 @@
 //! continue.
 
 use super::reproduce::{new_folder, real_filter};
-use crate::failure::Failure;
+use crate::failure::{Failure, Shown};
 use crate::plots::is_older;
 use crate::progress::Progress;
 use crate::report::plural;
@@ -54,7 +54,7 @@ impl Report<'_> {
         let page = self.put("report.html", report(&chapters, &self.how).as_bytes())?;
         let claims: usize = chapters.iter().map(|chapter| chapter.claims.len()).sum();
         let mut out = crate::output::stdout();
-        writeln!(out, "written: {} ({}) and {} with its figures", page.display(), plural(claims as u64, "claim"), plural(files, "file"))?;
+        writeln!(out, "written: {} ({}) and {} with its figures", page.shown(), plural(claims as u64, "claim"), plural(files, "file"))?;
         Ok(ExitCode::SUCCESS)
     }
 

@@ -1,7 +1,7 @@
 //! `truebloom table`: Lehr's design table, with exact numbers next to those of the textbook.
 
 use crate::args::{count, rate};
-use crate::failure::Failure;
+use crate::failure::{Failure, Shown};
 use crate::plots::{self, PlotArgs};
 use crate::report::{plural, rate as shown, significant};
 use serde_json::{Value, json};
@@ -83,7 +83,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         _ => {
             print_text(&mut out, args, &columns, families)?;
             if let Ok(Some(path)) = &drawn {
-                writeln!(out, "\nwritten: {}", path.display())?;
+                writeln!(out, "\nwritten: {}", path.shown())?;
             }
         }
     }

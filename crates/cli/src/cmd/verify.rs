@@ -239,7 +239,7 @@ fn add_measured(report: &mut Report, measurement: &Measurement<'_>, seed: u64) {
     let (lowest, highest) = measurement.possible_rates();
     if lowest < highest {
         report.field("possible_rates", json!({ "lower": lowest, "upper": highest }));
-        report.line("possible", format!("a rate between {} and {} (computed, not measured)", rate(lowest, 3), rate_up(highest, 3)));
+        report.line("computed", format!("the rate is between {} and {}", rate(lowest, 3), rate_up(highest, 3)));
     }
 }
 

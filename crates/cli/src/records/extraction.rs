@@ -3,7 +3,7 @@
 //! lines are looked up.
 
 use super::{RecordArgs, json};
-use crate::failure::{Failure, note, warn};
+use crate::failure::{Failure, Shown, note, warn};
 use serde_json::{Map, Value};
 use std::path::Path;
 
@@ -64,7 +64,7 @@ impl Extraction {
             }
             warn(format_args!(
                 "{} has no room to store how its keys were read, because the names of the columns or fields are too long; give the same options with every later command",
-                path.display()
+                path.shown()
             ));
         }
     }
@@ -201,7 +201,7 @@ impl RecordArgs {
             if let Some(both) = both {
                 return Err(Failure::new(format_args!(
                     "the keys of {} were read with {}; options given in this run replace all of these options, so {} is not enough; give {}",
-                    first.display(),
+                    first.shown(),
                     kept.options(),
                     given.options(),
                     both.options()
@@ -211,7 +211,7 @@ impl RecordArgs {
             let doubt = other.map(|(path, other)| {
                 format!(
                     "the keys of {} were read {}, but those of this run are read {}; they match only if both ways give the same keys",
-                    path.display(),
+                    path.shown(),
                     other.described(),
                     given.described()
                 )
@@ -224,16 +224,16 @@ impl RecordArgs {
         if let Some((path, other)) = known.iter().find(|(_, other)| *other != kept) {
             return Err(Failure::new(format_args!(
                 "the keys of {} were read {}, but those of {} were read {}, so it is not clear how to read keys in this run; give options such as --column, or --lines for whole lines",
-                first.display(),
+                first.shown(),
                 kept.described(),
-                path.display(),
+                path.shown(),
                 other.described()
             )));
         }
         let doubt = (!kept.is_lines()).then(|| {
             format!(
                 "keys are read like those of {}, {}; to read whole lines, add --lines; to read other keys, give other options",
-                first.display(),
+                first.shown(),
                 kept.described()
             )
         });

@@ -49,7 +49,7 @@ pub(crate) use source::{check_not_output, is_filter};
 pub(crate) use sources::{Source, common_label};
 pub(crate) use whole::{Limits, count, insert_all};
 
-use crate::failure::{Failure, note};
+use crate::failure::{Failure, Shown, note};
 use crate::inputs::{is_stdin, name};
 use crate::progress::Progress;
 use crate::report::plural;
@@ -433,8 +433,8 @@ impl Records {
         }
     }
 
-    fn input_name(&self) -> std::path::Display<'_> {
-        name(self.paths.get(self.input).map_or(Path::new("-"), PathBuf::as_path)).display()
+    fn input_name(&self) -> String {
+        name(self.paths.get(self.input).map_or(Path::new("-"), PathBuf::as_path)).shown()
     }
 
     fn batch(&self) -> Batch<'_> {

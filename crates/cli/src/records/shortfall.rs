@@ -2,7 +2,7 @@
 //! the result at the end.
 
 use super::{Habit, Records};
-use crate::failure::{Failure, note};
+use crate::failure::{Failure, Shown, note};
 use crate::report::{Report, plural};
 use std::path::Path;
 use std::process::ExitCode;
@@ -64,7 +64,7 @@ impl Records {
         let doubt = (self.doubtful_inputs > 0)
             .then(|| format!("{}s of {} may be wrong or missing", self.noun, plural(self.doubtful_inputs, "damaged input")));
         let problems: Vec<String> = lacks.into_iter().chain(doubt).collect();
-        note(format_args!("{} was written, but {}", file.display(), problems.join(", and ")));
+        note(format_args!("{} was written, but {}", file.shown(), problems.join(", and ")));
         ExitCode::from(2)
     }
 

@@ -1,7 +1,7 @@
 //! The files of a merge, and how their keys were read.
 
 use super::Extraction;
-use crate::failure::warn;
+use crate::failure::{Shown, warn};
 use std::path::Path;
 
 /// The consequence of a merge of files whose keys were read in different ways.
@@ -24,8 +24,8 @@ impl<'p> Source<'p> {
 
     fn told(&self) -> String {
         match &self.keys {
-            Some(keys) => format!("the keys of {} were read {}", self.path.display(), keys.described()),
-            None => format!("{} does not store how its keys were read", self.path.display()),
+            Some(keys) => format!("the keys of {} were read {}", self.path.shown(), keys.described()),
+            None => format!("{} does not store how its keys were read", self.path.shown()),
         }
     }
 

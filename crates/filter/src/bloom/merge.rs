@@ -44,7 +44,7 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
     /// keys is at most the rate that the other filter had before the intersection.
     ///
     /// After an intersection, the number of keys cannot be estimated from the number of set bits.
-    /// To show this, [`is_intersection`](Self::is_intersection) returns true until the filter is
+    /// From then on, [`is_intersection`](Self::is_intersection) returns true until the filter is
     /// cleared, even after the filter is saved and opened. After the intersection,
     /// [`most_items`](Self::most_items) returns the smaller of the two values that this method
     /// returned for the two filters before.

@@ -187,8 +187,8 @@ impl<S: Scheme, B: AsRef<[u8]> + Send + Sync> FilterOf<S, PortableHasher, View<B
         counted(Header { head, counts }, words)
     }
 
-    /// The number of bytes that the filter takes in a file. The viewed bytes may contain other data
-    /// after these bytes.
+    /// The number of bytes that the filter takes in a file. In a view, other data may follow the
+    /// filter's bytes.
     pub fn encoded_bytes(&self) -> u64 {
         HEADER_BYTES as u64 + 8 * words_for(self.bits())
     }

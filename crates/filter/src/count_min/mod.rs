@@ -155,8 +155,8 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
     }
 
     /// Uses conservative update from now on. When a key is counted, the new estimate of its count
-    /// is the old estimate plus the added count. Only the counters of the key that are below the
-    /// new estimate are raised, and only to the new estimate.
+    /// is the old estimate plus the added count. Of the key's counters, only those below the new
+    /// estimate are raised, and only to the new estimate.
     ///
     /// Estimates are then usually lower than without conservative update. All bounds still hold,
     /// even after a [`merge`](Self::merge). There are two drawbacks. A merged sketch can differ

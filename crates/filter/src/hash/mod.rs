@@ -57,7 +57,7 @@ impl KeyHash {
     /// A hash from any number that identifies the key, such as a counter, an identifier with some
     /// constant bits, or a short hash. Distinct numbers have distinct hashes, and their positions
     /// behave like random positions. But the mixing has no seed. Anyone who chooses the numbers can
-    /// therefore choose their positions, for example those of a false positive. The mixing is a
+    /// therefore also choose their positions, and so construct false positives. The mixing is a
     /// Feistel network of two rounds, each of which applies SplitMix64's finalizer twice. Mixing a
     /// number takes about three nanoseconds.
     ///

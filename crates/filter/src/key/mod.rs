@@ -80,9 +80,9 @@ use alloc::vec::Vec;
 pub trait Key {
     /// Writes the key as a part of a larger key. A number is written as its bytes. A byte string is
     /// written as its length, followed by its bytes. Any other key is written part by part. A key
-    /// that is not part of a larger key is hashed in the form in which this method writes the key.
-    /// There is one exception: if [`key_bytes`](Self::key_bytes) returns a byte string, the byte
-    /// string is hashed without its length.
+    /// that is not part of a larger key is hashed exactly as this method writes it. There is one
+    /// exception: if [`key_bytes`](Self::key_bytes) returns a byte string, the byte string is
+    /// hashed without its length.
     fn write_key(&self, to: &mut KeyWriter<'_>);
 
     /// The key as a number, if the key is a number of 8 bytes. Methods that take many keys can hash

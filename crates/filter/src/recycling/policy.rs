@@ -146,7 +146,7 @@ impl Policy {
             self.sigma,
             lowest,
             highest,
-            "a phase must never have all its bits set, and must have room for an item that it retains",
+            "a phase must never have all its bits set, and must have room for one more item if it retains one",
         )?;
         self.check_times()
     }

@@ -261,8 +261,8 @@ where
 }
 
 impl<K: Backing> PartialEq for ScalableFilter<K> {
-    /// Returns true if both filters have the same hasher and the same growth, and if their layers
-    /// have equal numbers and equal bits. Equal filters give the same answers.
+    /// Returns true if both filters have the same hasher, the same growth and the same layers
+    /// (layer numbers and bits). Equal filters give the same answers.
     fn eq(&self, other: &ScalableFilter<K>) -> bool {
         let alike = self.hasher == other.hasher && self.growth == other.growth && self.parts.len() == other.parts.len();
         let numbers = self.parts.iter().zip(&other.parts).all(|(ours, theirs)| (ours.number, ours.layer) == (theirs.number, theirs.layer));

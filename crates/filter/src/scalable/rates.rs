@@ -60,10 +60,10 @@ impl<K: Backing> ScalableFilter<K> {
 }
 
 impl<K: Counted> ScalableFilter<K> {
-    /// The present rate of this filter: the probability that the filter contains a key that was not
-    /// inserted. The key must be chosen without knowing the seed. The positions of a key in
-    /// different layers are independent. The rate is therefore
-    /// `1 - prod (1 - (ones / bits)^probes)`, where the product is over all layers.
+    /// The present rate of this filter: the probability that a lookup of a key that was not
+    /// inserted returns true. The key must be chosen without knowing the seed. The positions of a
+    /// key in different layers are independent. The rate is therefore `1 - prod (1 - (ones /
+    /// bits)^probes)`, where the product is over all layers.
     ///
     /// An exception is a [merge](Self::union_with) that kept two layers with the same
     /// [number](Self::layer_numbers). A key has the same positions in both layers, so only bounds

@@ -138,7 +138,8 @@ pub trait Batches<S: Placed> {
     /// never faster. `bench/src/begin` measures the limits.
     fn few(scheme: &S, doing: Doing) -> usize;
 
-    /// Reports which keys of a batch are contained, and prefetches for the next batch.
+    /// Reports which keys of a batch are in the filter, and prefetches the memory for the next
+    /// batch.
     fn contains<K: Backing>(&mut self, scheme: &S, storage: &S::Storage<K>, batch: Batch<'_>) -> BatchAnswers;
 
     /// Like [`contains`](Self::contains), for words that other threads may change meanwhile.

@@ -22,8 +22,8 @@ pub struct BitsInterval {
     /// The smallest number of bits in the interval.
     pub lower: u64,
     /// The largest number of bits in the interval, or `None` if it exceeds 2^62. The value is also
-    /// `None` if `ones` equals `items * probes`. Every probe then set a different bit, so no number
-    /// of bits is too large.
+    /// `None` if `ones` equals `items * probes`. Every probe then set a different bit, so the
+    /// number of bits has no upper bound.
     pub upper: Option<u64>,
     /// The method by which the ends were computed. [`Method::Exact`] means that the ends are
     /// proven. [`Method::Validated`] means that the ends depend on an error estimate. Tests confirm

@@ -79,8 +79,8 @@ pub fn most(variant: Variant, bits: u64, probes: u32, changed: u64, error: f64) 
 /// Returns an upper bound on the number of distinct keys that were looked up in a filter, like
 /// [`most`], but for any scheme. `changed` is the number of these keys that set a bit. `pass` is an
 /// upper bound on the present rate of the filter, and the rate must never have decreased. The
-/// result is usually larger than that of [`most`], because this function assumes the rate `pass`
-/// for all keys.
+/// result is usually larger than that of [`most`], because this function assumes that every key was
+/// looked up at the rate `pass`.
 ///
 /// Let n be the number of distinct keys that were looked up. All bits of S of these keys were
 /// already set, so `n = changed + S`. The function tries 64 values of t. For each value of t,

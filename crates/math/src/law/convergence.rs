@@ -295,9 +295,9 @@ pub fn theorem_7_1(items: u64, probes: u32, lambda: f64, delta: f64, bias: f64, 
 /// third part of Theorem 7.2 of Kirsch and Mitzenmacher.
 ///
 /// The bound is a sum of two bounds. Hoeffding's inequality bounds the probability that S, the
-/// share of false positives, differs from the rate of the filter by more than half of `distance`.
-/// [`theorem_7_1`] bounds the probability that the rate of the filter differs from p by more than
-/// half of `distance`. The other parameters are those of [`theorem_7_1`].
+/// share of false positives, is more than `distance / 2` away from the rate of the filter.
+/// [`theorem_7_1`] bounds the probability that the rate of the filter is more than `distance / 2`
+/// away from p. The other parameters are those of [`theorem_7_1`].
 #[must_use]
 pub fn theorem_7_2(queries: u64, items: u64, probes: u32, lambda: f64, delta: f64, bias: f64, distance: f64) -> f64 {
     let of_queries = 2.0 * libm::exp(-(queries as f64) * distance * distance / 2.0);

@@ -96,8 +96,8 @@ impl Layer {
 /// is at most the sum of the rates of the layers in the group.
 ///
 /// The number of items that fill a layer is random. So for a given number of items, only bounds on
-/// the rate are known. If the number of set bits of each layer is given, and all layers have
-/// different numbers, the rate is exact.
+/// the rate are known. If the number of set bits of each layer is given, and no two layers have the
+/// same layer number, the rate is exact.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layered {
     layers: Vec<Layer>,

@@ -68,7 +68,7 @@ pub fn rate_quantile_bound(variant: Variant, bits: u64, items: u64, probes: u32,
     if items == 0 {
         return Ok(RateQuantile { confidence, fpr: Fpr::ZERO, ones: (variant != Variant::Partitioned).then_some(0) });
     }
-    let (high, ones) = kept_by(variant, (bits, items, probes), 1.0 - confidence)?;
+    let (high, ones) = kept_by(variant, (bits, items, probes), allowed(confidence))?;
     let Some(most) = ones else { return Ok(RateQuantile { confidence, fpr: high, ones }) };
     let law = OnesLaw::new(variant, bits, items, probes)?;
     // If the share of filters with at most x set bits is below the confidence, the quantile is
@@ -111,6 +111,14 @@ fn kept_by_slices(law: &OnesLaw, bits: u64, probes: u32, allowed: f64) -> Result
     let ln_upper = (f64::from(probes) * (ln + 2.0 * SHARE_LOST.0 + 2.0 * SHARE_LOST.1 * ln.abs())).clamp(-1e300, 0.0);
     let upper = (libm::exp(ln_upper) * (1.0 + 1e-15)).next_up().min(1.0);
     Ok(Fpr { value: upper, lower: 0.0, upper, ln: ln_upper, ln_lower: f64::NEG_INFINITY, ln_upper, method: Method::Bound })
+}
+
+/// The probability `1 - c` with which a filter may miss a rate, never rounded up. For `c >= 1/2`,
+/// the difference is exact. For a tiny c, the rounded difference is 1, and would allow any filter
+/// to miss.
+pub(crate) fn allowed(confidence: f64) -> f64 {
+    let miss = 1.0 - confidence;
+    if 1.0 - miss == confidence { miss } else { miss.next_down() }
 }
 
 /// Marks the rate as an upper bound, because the number of set bits at which it is computed is not

@@ -19,7 +19,7 @@ use super::look::ln_miss;
 use super::spread::question;
 use super::target::Target;
 use crate::law::hash_floor;
-use crate::one_filter::quantile::{Evidence, RateQuantile, miss_bound, rate_quantile_bound};
+use crate::one_filter::quantile::{Evidence, RateQuantile, allowed, miss_bound, rate_quantile_bound};
 use crate::search::{self, MAX_SEARCHED_PROBES, Question, ln_lower_bound};
 use crate::{Rate, Result};
 use alloc::vec;
@@ -38,7 +38,7 @@ pub(super) struct Sure<'a> {
 
 impl<'a> Sure<'a> {
     pub(super) fn new(target: &'a Target, rate: &'a Rate, confidence: f64) -> Sure<'a> {
-        Sure { target, rate, confidence, ln_allowed: libm::log(1.0 - confidence) }
+        Sure { target, rate, confidence, ln_allowed: libm::log(allowed(confidence)) }
     }
 
     /// An upper bound on the probability that the rate of a filter of this size exceeds the
@@ -50,10 +50,10 @@ impl<'a> Sure<'a> {
     /// Whether two statements are proven. First, the average rate is at most the requested rate.
     /// Second, with the requested confidence, the rate of one filter is at most the requested rate.
     pub(super) fn holds(&self, bits: u64, items: u64, probes: u32) -> Result<bool> {
-        let evidence = Evidence::of(self.target.variant(), items, probes, 1.0 - self.confidence);
+        let evidence = Evidence::of(self.target.variant(), items, probes, allowed(self.confidence));
         // The difference 1 - c is exact for c >= 1/2. For smaller c, its rounding error is less
         // than the slack of the bound.
-        let keeps = || Ok(self.miss(bits, items, probes, evidence)? <= 1.0 - self.confidence);
+        let keeps = || Ok(self.miss(bits, items, probes, evidence)? <= allowed(self.confidence));
         // Computing the exact distribution ball by ball ends early if a miss is too likely, so this
         // is tried first.
         let is_walk = matches!(evidence, Evidence::Balls { .. });

@@ -16,8 +16,8 @@ pub enum Promise {
     /// addition, a filter with a random seed meets the requested rate with a probability of at
     /// least `confidence`. Both statements are proven.
     OneFilter {
-        /// The least probability with which a filter with a random seed meets the requested rate.
-        /// The value is strictly between 0 and 1.
+        /// The required probability that a filter with a random seed meets the requested rate. The
+        /// value is strictly between 0 and 1.
         confidence: f64,
     },
     /// The expected rate, which is the mean over all seeds, is proven to be at most the requested

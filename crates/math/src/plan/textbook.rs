@@ -17,8 +17,8 @@ pub struct Textbook {
     /// up.
     pub bits: u64,
     /// The number of items of the target. If the target has no number of items, this is the largest
-    /// number of items for which the formula for `bits` gives at most the target's bits. It is at
-    /// least 1.
+    /// number of items that fits into the target's bits by the formula for `bits`. It is at least
+    /// 1.
     pub items: u64,
     /// The number of probes of the target. If the target has no number of probes, this is
     /// `(m/n) ln 2` for m bits and n items. The result is rounded, and limited to the numbers of
@@ -29,9 +29,9 @@ pub struct Textbook {
     pub claimed: f64,
     /// The exact expected rate of the textbook filter.
     pub fpr: Fpr,
-    /// Whether the textbook filter meets the requested rate. The exact rate, plus a bound on the
-    /// rate that equal hashes cause, is compared with the requested rate. The comparison is exact.
-    /// `None` if no rate was requested.
+    /// Whether the textbook filter meets the requested rate. The requested rate is compared with
+    /// the exact rate plus an upper bound on the part that equal hashes add. The comparison is
+    /// exact. `None` if no rate was requested.
     pub meets: Option<bool>,
 }
 

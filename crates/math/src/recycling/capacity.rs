@@ -32,9 +32,9 @@ pub struct SizedDesign {
 ///
 /// The filter is emptied when more than sigma of its bits are set. With a larger sigma, the filter
 /// gets fuller, so its rate increases. Therefore the best sigma for a given number of probes is
-/// found by bisection. It is proven that the rate increases with sigma for all modes except one:
-/// [`Mode::retaining`] and [`Seeds::Kept`] with probes that may collide. For this mode, the
-/// increase is only observed, so the search tries every sigma for filters of at most 64 bits.
+/// found by bisection. It is proven that the rate increases with sigma, except for
+/// [`Mode::retaining`] together with [`Seeds::Kept`] and probes that may collide. For this mode,
+/// the increase is only observed, so the search tries every sigma for filters of at most 64 bits.
 ///
 /// To accept or reject a design, the search compares proven lower and upper bounds on its rate with
 /// the exact value of `rate`. For small designs, these bounds are computed with about twice the

@@ -20,10 +20,10 @@ pub struct Forgetting {
 }
 
 impl Design {
-    /// Returns the distribution of the number of new items for which an item is remembered. The
-    /// item arrives at a random moment in a long stream of new items. The item is *forgotten* when
-    /// no filter contains it any more. A repeat of a forgotten item may still be reported as seen,
-    /// with the same probability as any new item.
+    /// Returns the distribution of the number of new items that arrive before a given item is
+    /// forgotten. The item arrives at a random moment in a long stream of new items. The item is
+    /// *forgotten* when no filter contains it any more. A repeat of a forgotten item may still be
+    /// reported as seen, with the same probability as any new item.
     ///
     /// With one phase, an item is forgotten when its cycle ends. With two phases, an item is
     /// forgotten when the next cycle ends. Let N be the length of a cycle. A random item is more

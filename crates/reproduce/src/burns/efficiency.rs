@@ -324,7 +324,7 @@ fn valleys_and_compression() -> Result<Vec<Claim>> {
     let filters = 1.0 / classic(16, 1, 8)?;
     Ok(vec![
         Claim::statement(
-            ["theorem-31", "theorem 31", "if n/m = x, where z = e^x is the solution of z^(k+1) = z + 1 (formula (79)), E is the same for k and for k + 1 probes; checked for k = 1 to 1,000"],
+            ["theorem-31", "theorem 31", "E is the same for k and for k + 1 probes if n/m = ln z, where z^(k+1) = z + 1 (formula (79)); checked for k = 1 to 1,000"],
             "holds",
             equal.holds(),
             format!("{}; for k = 1, e^x is {}", equal.found(), shown(golden)),

@@ -236,6 +236,6 @@ fn hint(args: &Args, asked: &Asked, keys: &KeysOf, records: &Records, selected: 
     // last, because this reads all bits of the filter.
     let is_known = habit == Habit::CarriageReturn && !(args.each && args.invert_match);
     if is_known && trust(args, asked, records, selected).is_ok_and(|trust| trust.may_be_all_false()) {
-        note(format_args!("perhaps none of the lines found is in the filter: {}", habit.hint()));
+        note(format_args!("all lines found may be false positives: {}", habit.hint()));
     }
 }

@@ -67,7 +67,7 @@ impl Trust {
                 format!("of the {} found, {about} {expected} are false positives (expected number); {bound}", plural(self.found, noun))
             }
             (_, true) => {
-                format!("{about} {expected} {noun}s that are not in the filter are missing from the output (expected number); {bound}")
+                format!("the output lacks {about} {expected} {noun}s that are not in the filter (expected number); {bound}")
             }
         };
         report.line("trust", text);

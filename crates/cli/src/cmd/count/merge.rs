@@ -1,7 +1,7 @@
 //! `truebloom count merge`: adds several sketches into one.
 
 use super::sketch::{AnySketch, Mismatch, with_sketch};
-use crate::failure::Failure;
+use crate::failure::{Failure, Shown};
 use crate::lock::Lock;
 use crate::records::{Source, common_label};
 use crate::report::{FormatArgs, Report, plural};
@@ -60,7 +60,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
 /// Says in which parameter the sketches differ, and how to make sketches that can be merged.
 fn refusal(first: &Path, other: &Path, mismatch: &Mismatch) -> Failure {
     let Mismatch { name, ours, theirs } = mismatch;
-    let (first, other) = (first.display(), other.display());
+    let (first, other) = (first.shown(), other.shown());
     let remedy = match *name {
         "seed" => format!("count the data of {other} again with the same --seed as {first}"),
         "hasher" => format!("use --untrusted for both or for neither, and count the data of {other} again"),
@@ -87,7 +87,7 @@ fn report(args: &Args, merged: &AnySketch) -> Report {
         .field("total", total)
         .field("capacity", capacity)
         .field("missed_at_most", super::answer::bound(missed));
-    report.line("merged", format!("{}: the sum of {}", args.out.display(), names.join(", ")));
+    report.line("merged", format!("{}: the sum of {}", args.out.shown(), names.join(", ")));
     report.line("counted", plural(total, "record"));
     report.line("list", super::describe::listing(listed, total, missed));
     report

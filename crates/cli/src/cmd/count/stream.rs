@@ -3,7 +3,7 @@
 use super::answer::{Answer, Asked};
 use super::sizes::SizeArgs;
 use super::sketch::{AnySketch, with_sketch};
-use crate::failure::Failure;
+use crate::failure::{Failure, Shown};
 use crate::filters;
 use crate::lock::Lock;
 use crate::output;
@@ -146,7 +146,7 @@ fn count<R: RowHashes>(args: &StreamArgs, mut list: ListedSketch<R>, lock: Optio
 
 fn finish(args: &StreamArgs, records: &Records, complete: bool) -> Result<ExitCode, Failure> {
     if let Some(message) = records.stopped_message() {
-        let saved = args.save.as_ref().map_or(String::new(), |path| format!("; {} contains all of them", path.display()));
+        let saved = args.save.as_ref().map_or(String::new(), |path| format!("; {} contains all of them", path.shown()));
         return Err(Failure::new(format_args!("{message}{saved}")));
     }
     if !records.complete() {

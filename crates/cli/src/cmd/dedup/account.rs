@@ -224,7 +224,9 @@ impl Account {
         let (wrong, none) = match (args.repeated, args.second) {
             (false, false) => ("first occurrences wrongly dropped".to_owned(), "no first occurrence was wrongly dropped".to_owned()),
             (true, _) => (format!("{noun}s wrongly reported as repeats"), format!("no {noun} was wrongly reported as a repeat")),
-            (_, true) => (format!("{noun}s printed too early or never"), format!("no {noun} was printed too early, and none is missing")),
+            (_, true) => {
+                (format!("{noun}s printed too early or not at all"), format!("no {noun} was printed too early, and none is missing"))
+            }
         };
         let since = if self.before.offered > 0 { " since the state was made" } else { "" };
         let wrong = match lost {
@@ -311,7 +313,7 @@ pub(super) fn add_design(report: &mut Report, noun: &str, filter: &Filter, chose
     let entries = if items.method == Method::Exact { items.value } else { items.lower };
     let full = entries / chosen.entries as f64;
     let full = match is_least {
-        true => format!("at least {} distinct {noun}s on average", count(rounded_with(full, f64::floor))),
+        true => format!("an average of at least {} distinct {noun}s", count(rounded_with(full, f64::floor))),
         false => format!("about {} distinct {noun}s", count(rounded(full))),
     };
     let forgets = match (phases, chosen.age) {
@@ -326,14 +328,14 @@ pub(super) fn add_design(report: &mut Report, noun: &str, filter: &Filter, chose
     report.field("remembers_at_least", sure);
     report.field("remembers", chosen.items);
     if let Some(sure) = sure {
-        let likely = "with a probability of at least 99.9999% in each phase (proven)";
+        let likely = "in each phase with a probability of at least 99.9999% (proven)";
         // A line is forgotten when it is too old, even if no other lines have come since.
         let text = match (chosen.age.map(time_text), chosen.items.map(count)) {
             (None, None) => format!("the last {} (guaranteed)", plural(sure, noun)),
-            (None, Some(items)) => format!("the last {} (guaranteed), and the last {items} {likely}", plural(sure, noun)),
+            (None, Some(items)) => format!("always the last {} (guaranteed); the last {items} {likely}", plural(sure, noun)),
             (Some(age), None) => format!("a {noun} for at least {age} if fewer than {} others come in this time (guaranteed)", count(sure)),
             (Some(age), Some(items)) => format!(
-                "a {noun} for at least {age} if fewer than {} others come in this time (guaranteed); if fewer than {items} others come, the same {likely}",
+                "a {noun} for at least {age}: always if fewer than {} others come in this time (guaranteed); if fewer than {items} others come, {likely}",
                 count(sure)
             ),
         };

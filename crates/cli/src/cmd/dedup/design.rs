@@ -142,7 +142,9 @@ impl Sizing {
             (None, items) => (Mode::default(), None, items),
             (Some(Span::Time(age)), items) => (Mode::two_phase(), Some(age), items),
             (Some(Span::Items(_)), Some(_)) => {
-                return Err(Failure::new("-n and --remember both give a number of lines; give one of them, or a time to --remember"));
+                return Err(Failure::new(
+                    "-n and --remember both give a number of lines; leave one of them out, or give --remember a time, such as 1h",
+                ));
             }
             (Some(Span::Items(items)), None) => (Mode::two_phase(), None, Some(items)),
         };

@@ -9,7 +9,7 @@ mod sift;
 mod state;
 
 use crate::aside::ReportTo;
-use crate::failure::{Failure, for_shell, note, warn};
+use crate::failure::{Failure, Shown, for_shell, note, warn};
 use crate::filters::{self, Layout};
 use crate::held::format_error;
 use crate::records::{self, Answers, Batch, Event, Extraction, KeysOf, RecordArgs, Records};
@@ -38,11 +38,11 @@ Examples:
   truebloom dedup --column email users.csv
   truebloom dedup --second --remember 10M urls.txt     lines to admit to a cache
 
-The lines of files are counted first. The filter then gets enough memory for all of them, but not less than 64 MiB. For input from a pipe, -n or --memory sets the memory; the default is 64 MiB. \
+If all inputs are files, their lines are counted first, and the filter gets enough memory for all of them, but not less than 64 MiB. For input from a pipe, -n or --memory sets the memory; the default is 64 MiB. \
 When the filter is full, it forgets all lines, and a message says so (with --json, the field `cycles` says so). With --strict, the command stops instead. With --remember, only the older lines are forgotten. \
 A line that was forgotten is printed again. Each occurrence of a line renews the span of --remember, so a line that keeps recurring is printed only once.
 
-The rate -p bounds how often a first occurrence is wrongly dropped. It is an average over the long run; with --remember, it bounds the probability for every line. Both are proven for \
+The rate -p bounds how often a first occurrence is wrongly dropped. It is an average over the long run; with --remember, it bounds the probability for every line. Each of these bounds is proven for \
 input that was chosen without knowing the seed. --report estimates how many lines were wrongly dropped.
 
 A state stores how its keys were read (-f, --column and similar options), so later runs need not repeat these options. With --lines, keys are whole lines, whatever the state says. \
@@ -65,9 +65,9 @@ pub(crate) struct Args {
 
     /// Print each line only at its second occurrence, like a cache that admits an entry on its
     /// second hit. A line is wrong if it is printed at its first occurrence, or never printed
-    /// although it recurs. -p bounds the rate of wrong lines. The filter has up to two entries
-    /// per line, each with half the rate, so -n and --remember need somewhat more than twice the
-    /// memory
+    /// although it recurs. -p bounds the rate of wrong lines. A line takes up to two entries
+    /// of the filter, and each entry gets half of the rate. So -n and --remember need somewhat more
+    /// than twice the memory
     #[arg(long, conflicts_with = "repeated")]
     second: bool,
 
@@ -220,7 +220,7 @@ fn check_no_delimiter(args: &Args) -> Result<(), Failure> {
         Some(path) => Err(Failure::at(
             path,
             format_args!(
-                "there is no such file; here, -d prints repeats, and the character that separates fields is given with --delimiter {}",
+                "there is no such file; in `dedup`, -d prints repeats; to set the character that separates fields, give --delimiter {}",
                 for_shell(path)
             ),
         )),
@@ -314,7 +314,7 @@ fn begin(args: &Args) -> Result<(Filter, Saver, Chosen), Failure> {
                 let lines = chosen.design.long_run()?.items_per_cycle.lower / entries as f64;
                 note(format_args!(
                     "{}: made a new state of {}, which has room for about {} distinct {}s; for another size, remove this file, and give -n or --memory",
-                    path.display(),
+                    path.shown(),
                     bytes(chosen.bytes()),
                     count(account::rounded(lines)),
                     args.records.noun()
@@ -338,7 +338,7 @@ fn set_clock(path: &Path, filter: &mut Filter) {
         let ahead = about(ahead);
         warn(format_args!(
             "{}: when this state was saved, the clock was {ahead} ahead of the present time; the lines keep their age, and from now on the present clock decides when they are forgotten",
-            path.display()
+            path.shown()
         ));
     }
     filter.set_back(now);

@@ -57,7 +57,7 @@ impl StateFile {
             }
             error => Failure::new(format_args!("cannot save the state: {}", Failure::from(error).message())),
         })?;
-        crate::output::now_written(&self.path);
+        crate::output::now_saved(&self.path);
         // This is reported only once, because later files take over the properties of this one.
         tell_unkept(&self.path, &unkept);
         self.locked = Some(file);

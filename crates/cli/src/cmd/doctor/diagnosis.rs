@@ -1,7 +1,7 @@
 //! Diagnosis: explains an error of the file format.
 
 use super::heal;
-use crate::failure::for_shell;
+use crate::failure::{Shown, for_shell};
 use std::io::{self, Read};
 use std::ops::Range;
 use std::path::Path;
@@ -26,8 +26,22 @@ pub(super) fn header(start: &[u8]) -> Option<FileHeader> {
     FileHeader::from_bytes(start).ok().filter(|header| matches!(header.kind(), FileKind::Bloom | FileKind::Blocked))
 }
 
+/// A command that writes the output of `command` to a new file, and then examines this file.
+fn into_new(stem: &str, command: &str) -> String {
+    let name = new_name(stem);
+    format!("{command} > {name} && truebloom doctor {name}")
+}
+
+/// A name that no file in the current folder has. A command that reads and writes the same file
+/// would empty it.
+fn new_name(stem: &str) -> String {
+    let numbered = (2..).map(|number| format!("{stem}-{number}.tbl"));
+    let mut names = std::iter::once(format!("{stem}.tbl")).chain(numbered);
+    names.find(|name| Path::new(name).symlink_metadata().is_err()).unwrap_or_default()
+}
+
 fn replace(path: &Path) -> String {
-    format!("replace {} with an intact copy", path.display())
+    format!("replace {} with an intact copy", path.shown())
 }
 
 /// Returns advice on how to replace a damaged file of this kind; `None` is an unknown kind.
@@ -87,8 +101,11 @@ impl Diagnosis {
                         text_mode(path, length, plain(at, "nothing: the change cannot be undone", &[replace(path)]))?
                     }
                     None if matches!(cause, FormatError::NotAFilter { .. }) => foreign(&start, path, at),
+                    None if matches!(cause, FormatError::Version { found: 0, .. }) => {
+                        plain(at, "nothing: no program writes this version, so the beginning of the file was overwritten", rebuild)
+                    }
                     None if matches!(cause, FormatError::Version { .. }) => {
-                        plain(at, "everything, with a program that knows this version", &newer)
+                        plain(at, "perhaps everything, with a program that knows this version, if there is one", &newer)
                     }
                     None => plain(
                         Some(0..FileHeader::BYTES),
@@ -103,9 +120,9 @@ impl Diagnosis {
             }
             FormatError::Truncated { found, expected } => {
                 let saved = if is_shown {
-                    "only the header, because any key may have bits in the missing part"
+                    "only the header, because the missing part can concern any key"
                 } else {
-                    "nothing, because any key may have bits in the missing part"
+                    "nothing, because the missing part can concern any key"
                 };
                 Diagnosis { header, ..plain(Some(found..expected), saved, rebuild) }
             }
@@ -154,7 +171,7 @@ fn coded(path: &Path, length: u64, cause: &FormatError) -> Diagnosis {
             (Some(found..expected), "nothing: a compressed file can only be read if all of it is intact", replace(path))
         }
         FormatError::TooLong { expected, .. } if expected < length => {
-            let healed = format!("head -c {expected} {} > healed.tbl && truebloom doctor healed.tbl", for_shell(path));
+            let healed = into_new("healed", &format!("head -c {expected} {}", for_shell(path)));
             (Some(expected..length), "perhaps all of it, if the bytes before the extra ones are undamaged", healed)
         }
         FormatError::Coded { is_difference: true } => (
@@ -175,15 +192,15 @@ fn foreign(start: &[u8], path: &Path, at: Option<Range<u64>>) -> Diagnosis {
     let shown = for_shell(path);
     let is_text = !start.is_empty() && start.iter().all(|byte| matches!(byte, b'\t' | b'\n' | b'\r' | 0x20..=0x7e | 0x80..));
     let (what, remedy) = if start.starts_with(&[0x1f, 0x8b]) {
-        (", but a gzip file", format!("unpack it and look again: gzip -dc {shown} > unpacked.tbl && truebloom doctor unpacked.tbl"))
+        (", but a gzip file", format!("unpack it and look again: {}", into_new("unpacked", &format!("gzip -dc {shown}"))))
     } else if start.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
-        (", but a Zstandard file", format!("unpack it and look again: zstd -dc {shown} > unpacked.tbl && truebloom doctor unpacked.tbl"))
+        (", but a Zstandard file", format!("unpack it and look again: {}", into_new("unpacked", &format!("zstd -dc {shown}"))))
     } else if start.starts_with(b"PK\x03\x04") {
         (", but a zip archive", "unpack it, and examine the files in it".to_owned())
     } else if is_text {
         (
             ", but text, perhaps the data for a filter",
-            format!("make a filter from these lines: truebloom create -n ITEMS -p RATE new.tbl {shown}"),
+            format!("make a filter from these lines: truebloom create -n ITEMS -p RATE {} {shown}", new_name("new")),
         )
     } else {
         ("", "check the path, or replace the file with a copy of the filter".to_owned())
@@ -198,11 +215,15 @@ fn foreign(start: &[u8], path: &Path, at: Option<Range<u64>>) -> Diagnosis {
 }
 
 fn text_mode(path: &Path, length: u64, otherwise: Diagnosis) -> io::Result<Diagnosis> {
-    let Some(at) = heal::text_mode(path, length)? else { return Ok(otherwise) };
+    let Some(undone) = heal::text_mode(path, length)? else { return Ok(otherwise) };
+    let at = undone.first;
     Ok(Diagnosis {
         at: Some(at..at + 1),
-        saved: "all of it: a carriage return was inserted before every newline; once these are removed, the checksums are right".to_owned(),
-        remedy: vec![format!("LC_ALL=C sed 's/\\r$//' {} > healed.tbl", for_shell(path))],
+        saved: format!(
+            "all of it: a carriage return was inserted before every newline; once these are removed, the checksums are right{}",
+            if undone.is_too_long { ", but extra bytes follow the filter" } else { "" }
+        ),
+        remedy: vec![into_new("healed", &format!("LC_ALL=C sed 's/\\r$//' {}", for_shell(path)))],
         ..otherwise
     })
 }
@@ -213,7 +234,7 @@ fn too_long(path: &Path, start: &[u8], expected: u64, otherwise: Diagnosis) -> i
     }
     Ok(Diagnosis {
         saved: "all of it: without the extra bytes, the file is a whole filter".to_owned(),
-        remedy: vec![format!("head -c {expected} {} > healed.tbl", for_shell(path))],
+        remedy: vec![into_new("healed", &format!("head -c {expected} {}", for_shell(path)))],
         header: header(start),
         ..otherwise
     })

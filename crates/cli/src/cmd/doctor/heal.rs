@@ -18,6 +18,16 @@ pub(super) struct Healed {
     header: Vec<u8>,
     /// Whether the filter's bits are undamaged, too.
     whole: bool,
+    /// Whether extra bytes follow the filter.
+    is_too_long: bool,
+}
+
+/// A file that is correct without the carriage returns before its newlines.
+pub(super) struct Undone {
+    /// The position of the first of these carriage returns.
+    pub(super) first: u64,
+    /// Whether extra bytes follow the filter.
+    pub(super) is_too_long: bool,
 }
 
 /// The one byte whose change makes the header correct, found by trying all bytes.
@@ -37,7 +47,8 @@ pub(super) fn one_byte(path: &Path, start: &[u8]) -> io::Result<Option<Healed>> 
                     Ok(Cursor::new(header.clone()).chain(rest))
                 };
                 let whole = is_whole(&header, healed)?;
-                return Ok(Some(Healed { offset, found, right, header, whole }));
+                let is_too_long = exceeds(&header, open_regular(path)?.metadata()?.len());
+                return Ok(Some(Healed { offset, found, right, header, whole, is_too_long }));
             }
         }
         header[offset] = found;
@@ -72,31 +83,36 @@ pub(super) fn lengths(path: &Path) -> io::Result<(u64, u64)> {
     Ok((header.file_bytes(), file.metadata()?.len()))
 }
 
-/// If the file is correct after every carriage return before a newline is removed, returns the
-/// position of the first of these carriage returns.
-pub(super) fn text_mode(path: &Path, length: u64) -> io::Result<Option<u64>> {
+/// Whether a file of this length has bytes after the filter with this header.
+fn exceeds(header: &[u8], length: u64) -> bool {
+    FileHeader::from_bytes(header).is_ok_and(|header| length > header.file_bytes())
+}
+
+/// Removes every carriage return before a newline. Returns `None` if the file is not correct then.
+pub(super) fn text_mode(path: &Path, length: u64) -> io::Result<Option<Undone>> {
     if length > MAX_WHOLE {
         return Ok(None);
     }
     let bytes = std::fs::read(path)?;
     let added = |at: &usize| bytes[*at] == b'\r' && bytes.get(at + 1) == Some(&b'\n');
     let undone: Vec<u8> = (0..bytes.len()).filter(|at| !added(at)).map(|at| bytes[at]).collect();
-    let first = (0..bytes.len()).find(added).map(|at| at as u64);
-    Ok(first.filter(|_| FileKind::of_whole(|| Ok(undone.as_slice())).is_ok()))
+    let Some(first) = (0..bytes.len()).find(added) else { return Ok(None) };
+    let is_whole = FileKind::of_whole(|| Ok(undone.as_slice())).is_ok();
+    let is_too_long = exceeds(&undone, undone.len() as u64);
+    Ok(is_whole.then_some(Undone { first: first as u64, is_too_long }))
 }
 
 impl Healed {
     pub(super) fn diagnosis(self, path: &Path) -> Diagnosis {
         let offset = self.offset as u64;
         let repair = format!("printf '\\{:03o}' | dd of={} bs=1 seek={offset} conv=notrunc", self.right, for_shell(path));
-        let (saved, remedy) = if self.whole {
-            ("all of it, once that byte is restored", repair)
-        } else {
-            (
-                "only the header, once that byte is restored: the bits are also damaged or cut off",
-                format!("{repair}; then truebloom doctor {}", for_shell(path)),
-            )
+        let saved = match (self.whole, self.is_too_long) {
+            (true, false) => "all of it, once that byte is restored",
+            (true, true) => "all of it, once that byte is restored, and the extra bytes at the end are removed",
+            (false, _) => "only the header, once that byte is restored: the bits are also damaged or cut off",
         };
+        let is_done = self.whole && !self.is_too_long;
+        let remedy = if is_done { repair } else { format!("{repair} && truebloom doctor {}", for_shell(path)) };
         Diagnosis {
             wrong: format!("one byte of the header was changed from {:02x} to {:02x}", self.right, self.found),
             at: Some(offset..offset + 1),

@@ -4,7 +4,7 @@
 mod diagnosis;
 mod heal;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, Shown};
 use crate::held::Held;
 use crate::report::{FormatArgs, Report, plural};
 use diagnosis::Diagnosis;
@@ -82,7 +82,7 @@ fn report(path: &Path, found: Result<FileKind, Diagnosis>) -> Result<Report, Fai
     file.take(FileHeader::BYTES).read_to_end(&mut start).map_err(fail)?;
     let mut report = Report::new("doctor");
     report.field("file", path.display().to_string()).field("bytes", bytes).field("healthy", found.is_ok());
-    report.line("file", format!("{}, {}", path.display(), plural(bytes, "byte")));
+    report.line("file", format!("{}, {}", path.shown(), plural(bytes, "byte")));
     let diagnosis = match found {
         Err(diagnosis) => diagnosis,
         Ok(kind) => {

@@ -51,5 +51,5 @@ pub(super) fn report(name: &Path, held: &Held, kind: FileKind) -> Result<Report,
 /// Adds a note for kinds of files that no subcommand writes: the command describes only their
 /// header, and reading their contents takes the library.
 fn add_library_only(report: &mut Report) {
-    report.line("usable", "not by this command; by programs that use the crate `truebloom`");
+    report.line("usable", "only by programs that use the crate `truebloom`, not by this command");
 }

@@ -21,8 +21,8 @@ pub struct OneFilter {
     /// The probability that is proven. It is the requested confidence, or a lower one if no
     /// [`TailBound`] proves the requested confidence.
     pub confidence: f64,
-    /// The largest number of set bits at which the rate, plus `items / 2^hash_bits` for keys with
-    /// equal hashes, is at most the claimed rate.
+    /// The largest number of set bits at which the rate meets the claimed rate. The rate includes
+    /// `items / 2^hash_bits` for keys with equal hashes.
     pub ones: u64,
     /// An upper bound on the probability that more than `ones` bits are set.
     pub bound: TailBound,

@@ -13,7 +13,7 @@
 //! enough.
 
 use super::Sure;
-use crate::one_filter::quantile::{Evidence, FEW_BALLS, MANY_ITEMS, misses_by_far};
+use crate::one_filter::quantile::{Evidence, FEW_BALLS, MANY_ITEMS, allowed, misses_by_far};
 use crate::{Result, Variant, search};
 
 /// Whether the search must try every size, because approximations are not precise enough. For the
@@ -30,14 +30,15 @@ impl Sure<'_> {
     /// Whether the search tries every size. Each size is decided by the exact distribution,
     /// computed ball by ball. For the partitioned scheme with few items, a bound decides.
     pub(super) fn is_followed(&self, items: u64, probes: u32) -> bool {
-        is_followed(self.target.variant(), items, probes, 1.0 - self.confidence)
+        is_followed(self.target.variant(), items, probes, allowed(self.confidence))
     }
 
     /// Whether filters with this number of probes miss the rate too often, at this size and at all
     /// smaller sizes.
     fn misses_up_to(&self, bits: u64, items: u64, probes: u32) -> Result<bool> {
         let law = (self.target.variant(), bits, items, probes);
-        Ok(bits < self.target.variant().least_bits(probes) || misses_by_far(law, self.rate, self.target.hash_bits, 1.0 - self.confidence)?)
+        Ok(bits < self.target.variant().least_bits(probes)
+            || misses_by_far(law, self.rate, self.target.hash_bits, allowed(self.confidence))?)
     }
 
     /// Returns the fewest bits below `limit` for a given number of probes.

@@ -5,7 +5,7 @@ use super::super::target::Target;
 use super::followed::is_followed;
 use super::promising;
 use crate::law::hash_floor;
-use crate::one_filter::quantile::{MANY_ITEMS, kept};
+use crate::one_filter::quantile::{MANY_ITEMS, allowed, kept};
 use crate::search::ln_lower_bound;
 use crate::{Fpr, Result};
 
@@ -30,7 +30,7 @@ impl Lowest {
     /// Tries the numbers of probes up to `most`, or only the number in the target if there is one.
     pub(in super::super) fn new(target: &Target, bits: u64, items: u64, confidence: f64, most: u32) -> Result<Lowest> {
         let variant = target.variant();
-        let allowed = 1.0 - confidence;
+        let allowed = allowed(confidence);
         let likely = libm::round(bits as f64 / items as f64 * core::f64::consts::LN_2).clamp(1.0, f64::from(most)) as u32;
         let first = target.probes.unwrap_or(likely);
         let cost = |probes: u32| ln_kept(variant, bits as f64, items as f64, f64::from(probes), libm::log(allowed));

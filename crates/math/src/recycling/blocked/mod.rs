@@ -106,7 +106,7 @@ impl BlockedDesign {
 
     /// Returns the limit, the highest rate at which a cycle continues. Apart from equal hashes, a
     /// new item is wrongly reported as seen with a probability of at most the limit. The worst rate
-    /// of [`long_run`](Self::long_run) includes equal hashes: its upper end is the limit plus
+    /// of [`long_run`](Self::long_run) also counts equal hashes, so its upper end is the limit plus
     /// `bits / 2^128`. This term is left out if it is negligible.
     #[must_use]
     pub fn limit(&self) -> f64 {
