@@ -23,9 +23,9 @@ use std::path::{Path, PathBuf};
 /// # What is promised
 /// While the file is open for updates, its header contains a mark. The mark reaches the disk before
 /// the first bit changes. [`close`](Self::close) first writes all bits to the disk. Then it writes
-/// a header without the mark, which contains the counts and the checksum of the bits. Updates set
-/// bits, but never unset a bit. So even if only some of the changes reach the disk, the file still
-/// has every bit that was set before the update.
+/// a header without the mark, which contains the counts and the checksum of the bits. An update can
+/// set a bit, but never unsets one. So even if only some of the changes reach the disk, the file
+/// still has every bit that was set before the update.
 ///
 /// | | keys inserted before the last [`sync`](Self::sync) | keys inserted later |
 /// |---|---|---|

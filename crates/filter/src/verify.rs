@@ -105,8 +105,8 @@ impl FillVerdict {
 
     /// Returns true if the test passes at the significance level [`ALPHA`], or if nothing was
     /// tested. The level of the test for too few set bits is `ALPHA / 2`. The level of the test for
-    /// too many set bits is `ALPHA / 4`. The bounds on the number of items are wrong with
-    /// probability at most the remaining `ALPHA / 4`.
+    /// too many set bits is `ALPHA / 4`. The last `ALPHA / 4` is for the bounds on the number of
+    /// items: they are wrong with at most this probability.
     #[must_use]
     pub fn holds(&self) -> bool {
         !self.tested || (self.too_few >= ALPHA / 2.0 && self.too_many >= ALPHA / 4.0)

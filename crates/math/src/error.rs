@@ -169,11 +169,12 @@ impl fmt::Display for Error {
             ),
             Error::OverMemoryCap { asked, items, needed, allowed, reachable } => write!(
                 f,
-                "a rate of {asked} for {} needs {}, but only {allowed} bits ({}) are allowed, enough only for a rate of {}; allow more memory or plan fewer items{}",
+                "a rate of {asked} for {} needs {}, but only {allowed} bits ({}) are allowed, enough only for a rate of {}; {}plan fewer items{}",
                 plural(*items, "item"),
                 size(*needed),
                 plural(allowed / 8, "byte"),
                 rounded_up(*reachable),
+                if *allowed < crate::MAX_BITS { "allow more memory or " } else { "" },
                 // A rate of 1 is not accepted, so it is not suggested.
                 if rounded_up(*reachable) == "1" { "" } else { ", or choose that rate or a higher one" }
             ),

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::io::Write;
 use std::process::ExitCode;
 use truebloom_audit::{PROFILES, Profile, Simulation};
-use truebloom_math::Rate;
+use truebloom_math::{Error, Rate};
 use truebloom_report::finding::{Finding, Verdict, library};
 
 const EXAMPLES: &str = "\
@@ -90,7 +90,14 @@ fn finding(profile: &'static Profile, args: &Args) -> Result<Finding, Failure> {
     let found = Finding::by_law(profile, size, args.items, args.rate.as_ref())?;
     let Some(queries) = args.simulate.or_else(|| found.queries()) else { return Ok(found) };
     let waiting = (!args.no_progress).then(|| Waiting::begin(format!("simulating {}", profile.name)));
-    let found = found.simulated(queries, args.seed)?;
+    let found = found.simulated(queries, args.seed).map_err(|error| match error {
+        Error::TooLong { .. } => Failure::new(format_args!(
+            "{}: a simulation with {} queries takes too long; give fewer items, or fewer queries (--simulate)",
+            profile.name,
+            count(queries)
+        )),
+        error => error.into(),
+    })?;
     drop(waiting);
     Ok(found)
 }

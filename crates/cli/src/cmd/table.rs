@@ -1,6 +1,6 @@
 //! `truebloom table`: Lehr's design table, with exact numbers next to those of the textbook.
 
-use crate::args::{count, rate};
+use crate::args::{self, count, rate};
 use crate::failure::{Failure, Shown};
 use crate::plots::{self, PlotArgs};
 use crate::report::{plural, rate as shown, significant};
@@ -35,7 +35,7 @@ pub(crate) struct Args {
     rates: Vec<Rate>,
 
     /// Rows: probes from 1 to this number
-    #[arg(short = 'k', long, value_name = "K", default_value = "16", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(short = 'k', long, value_name = "K", default_value = "16", value_parser = args::probes)]
     probes: u32,
 
     #[command(flatten)]

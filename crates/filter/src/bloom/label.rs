@@ -20,8 +20,9 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     /// command `truebloom`, the label is a JSON object that says which part of each input line is
     /// the key (docs/FORMAT.md).
     ///
-    /// A merge keeps the label if both filters have the same label. If only one of the filters has
-    /// keys, a merge takes the label of this filter. Otherwise, the merged filter has no label.
+    /// A merge keeps the label if both filters have the same label. If exactly one of the two
+    /// filters has no keys, the merged filter gets the label of the other filter. Otherwise, the
+    /// merged filter has no label.
     ///
     /// A label has at most 104 bytes and no NUL. For any other text, the method returns false and
     /// changes nothing. An empty text removes the label.

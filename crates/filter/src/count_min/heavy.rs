@@ -217,8 +217,8 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
     /// Attaches a text to the sketch: a label, which is saved in the file of the sketch. A label
     /// has at most 104 bytes and no NUL. For any other text, the method returns false and changes
     /// nothing. An empty text removes the label. A merge keeps the label if both sketches have the
-    /// same label. If only one of the sketches has counted keys, a merge takes the label of this
-    /// sketch. Otherwise, the merged sketch has no label.
+    /// same label. If exactly one of the two sketches is empty, the merged sketch gets the label of
+    /// the other sketch. Otherwise, the merged sketch has no label.
     #[must_use]
     pub fn set_label(&mut self, text: &str) -> bool {
         self.label.set(text)
@@ -340,8 +340,8 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
         &self.sketch
     }
 
-    /// The capacity of the list. The list can hold up to twice as many keys as its capacity. Each
-    /// time keys are dropped from the list, at most `capacity` keys remain.
+    /// The capacity of the list. The list can grow to `2 * capacity` keys. Each time keys are
+    /// dropped from the list, at most `capacity` keys remain.
     pub fn capacity(&self) -> u64 {
         self.capacity
     }

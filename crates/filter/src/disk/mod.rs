@@ -39,8 +39,8 @@ pub enum Unkept {
         /// The owner of the new file.
         is: u32,
     },
-    /// The new file has another group. The groups are given as numbers. The new group gets a
-    /// permission that the old group had only if all other users have it, too.
+    /// The new file has another group. The groups are given as numbers. If the old group had a
+    /// permission, the new group gets it only if all other users have it, too.
     Group {
         /// The group of the old file.
         was: u32,

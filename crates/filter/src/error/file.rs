@@ -71,7 +71,7 @@ pub enum FileError {
     },
     /// The path no longer leads to the file that this program opened. The opened file was moved or
     /// removed, or another file has its name. A program that opens the path does not find the
-    /// changes of this program. If another file has the name, that file is unchanged.
+    /// changes of this program. If another file now has this name, that file is unchanged.
     Replaced {
         /// The file.
         path: PathBuf,

@@ -86,8 +86,8 @@ impl<S: BuildHasher + 'static> KeyHasher for ForeignHasher<S> {
         None
     }
 
-    /// A fingerprint of the hasher, because a foreign hasher does not reveal its seed. The
-    /// fingerprint consists of the hashes of two fixed texts.
+    /// A fingerprint of the hasher. It takes the place of the seed, which a foreign hasher does not
+    /// reveal. The fingerprint consists of the hashes of two fixed texts.
     fn seed(&self) -> Seed {
         let half = |text: &[u8]| u128::from(self.hash64(text));
         Seed::from(half(b"truebloom fingerprint 1") << 64 | half(b"truebloom fingerprint 2"))

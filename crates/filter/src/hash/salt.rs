@@ -28,8 +28,8 @@ impl Use {
 /// key's hash, or it is empty.
 ///
 /// With salts, a key is hashed only once for any number of phases or layers. The proofs assume a
-/// random function that maps the hash and the phase to positions. That the salted hash behaves like
-/// such a function is tested, but not proven.
+/// random function that maps the hash and the phase to positions. Tests confirm that the salted
+/// hash behaves like such a function, but this is not proven.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Salt(Option<[u64; 2]>);
 

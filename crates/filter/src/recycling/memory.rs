@@ -75,7 +75,7 @@ pub enum Entered {
     },
 }
 
-/// The bits of one phase or two. Each phase represents a set of keys. The rate of the filter is
+/// The bits of one or two phases. Each phase represents a set of keys. The rate of the filter is
 /// known at any moment: the probability that a key is reported as seen although it was never
 /// offered.
 pub trait Memory<K: Backing>: Sized + PartialEq {

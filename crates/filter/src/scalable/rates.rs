@@ -65,7 +65,7 @@ impl<K: Counted> ScalableFilter<K> {
     /// key in different layers are independent. The rate is therefore `1 - prod (1 - (ones /
     /// bits)^probes)`, where the product is over all layers.
     ///
-    /// An exception is a [merge](Self::union_with) that kept two layers with the same
+    /// This does not hold after a [merge](Self::union_with) that kept two layers with the same
     /// [number](Self::layer_numbers). A key has the same positions in both layers, so only bounds
     /// on the rate are known.
     ///

@@ -43,18 +43,18 @@ pub trait Placed: Sized + 'static {
 
 /// The bits of a filter with scheme `S`, in whole words.
 pub trait Storage<S, K: Backing>: Sized + Send + Sync {
-    /// Bits that are all 0.
+    /// A storage whose bits are all 0.
     fn zeroed(scheme: &S) -> Result<Self, BuildError>
     where
         K: Backing<Words = AlignedWords> + Counted;
 
-    /// Makes the bits from these words. Returns an error if no filter with this scheme can have
-    /// these words. The time is linear in the number of bits.
+    /// Creates a storage whose bits are in these words. Returns an error if no filter with this
+    /// scheme can have these words. The time is linear in the number of bits.
     fn from_words(scheme: &S, words: K::Words) -> Result<Self, FormatError>
     where
         K: Counted;
 
-    /// Makes the bits from these words without reading them.
+    /// Creates a storage whose bits are in these words, without reading them.
     fn unread(words: K::Words) -> Self
     where
         K: Uncounted;
@@ -70,7 +70,7 @@ pub trait Storage<S, K: Backing>: Sized + Send + Sync {
     where
         K: Counted;
 
-    /// Makes the bits from words and their number of set bits.
+    /// Creates a storage from words and their number of set bits.
     fn with_known(known: (K::Words, u64)) -> Self
     where
         K: Counted;

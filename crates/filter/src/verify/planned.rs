@@ -18,8 +18,8 @@ impl<S: Scheme, H: KeyHasher + Sync, K: Counted> FilterOf<S, H, K> {
 }
 
 impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
-    /// Returns true if the filter is known to hold more distinct items than it was planned for. The
-    /// rate that was planned then no longer applies. Returns false if the filter has no capacity.
+    /// Returns true if the filter is known to hold more distinct items than it was planned for. In
+    /// this case, the planned rate no longer applies. Returns false if the filter has no capacity.
     ///
     /// The number of distinct items for which the filter was planned is its
     /// [`capacity`](Self::capacity). The result is false while the number of insertions
@@ -28,9 +28,9 @@ impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
     /// * If the filter was not merged, the method returns true if the number of insertions that set
     ///   a bit is above the capacity. It also returns true if more bits are set than the planned
     ///   number of items can set. A result of true is then always correct.
-    /// * If the filter was [merged](Self::is_merged) but is no intersection, the method also tests
-    ///   the number of set bits. A result of true is then wrong with a probability of at most one
-    ///   in a million ([`ALPHA`](super::ALPHA)).
+    /// * If the filter was [merged](Self::is_merged) but is not an intersection, the method also
+    ///   tests the number of set bits. A result of true is then wrong with a probability of at most
+    ///   one in a million ([`ALPHA`](super::ALPHA)).
     /// * If the filter is an [intersection](Self::is_intersection), the method counts only
     ///   insertions after the intersection. It returns true if the number of these insertions that
     ///   set a bit is above the capacity.

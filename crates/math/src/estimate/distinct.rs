@@ -53,8 +53,8 @@ const SLACK: f64 = 1e-9;
 ///   *passes* if all its bits are already set. V is the sum of the pass probabilities of all n
 ///   keys, and the first step gives an upper bound v on V.
 /// * For every s above v, the number `S_n` of keys that passed satisfies
-///   `P(S_n >= s, V <= v) <= exp(-(s ln(s/v) - s + v))`. A number n of keys is excluded if this
-///   probability is at most `error / 2` for `s = n - changed`.
+///   `P(S_n >= s, V <= v) <= exp(-(s ln(s/v) - s + v))`. The function rules out the value n if this
+///   upper bound is at most `error / 2` for `s = n - changed`.
 ///
 /// ```
 /// use truebloom_math::{Variant, distinct};

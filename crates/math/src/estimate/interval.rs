@@ -19,7 +19,7 @@ pub struct ItemsEstimate {
     /// The smallest number of items in the interval.
     pub lower: u64,
     /// The largest number of items in the interval, or `None` if it exceeds 2^62. The value is also
-    /// `None` for a full filter, because no number of items is too large.
+    /// `None` for a full filter, because any larger number of items is possible, too.
     pub upper: Option<u64>,
     /// The method by which the ends were computed. [`Method::Exact`] means that the ends are
     /// proven. [`Method::Validated`] means that the ends depend on an error estimate. Tests confirm

@@ -241,10 +241,10 @@ pub struct Conditions {
 /// conditions of Lemma 4.1 of Kirsch and Mitzenmacher. The conditions are about the limit of large
 /// filters. In this limit, filters with any offsets meet the conditions, even with random offsets.
 ///
-/// The numbers do not show which offsets are better. For example, the numbers are the same for the
-/// offsets `i^2` and `i^3`. But with the offsets `i^2`, an item can share nearly all positions of
-/// the query, even if its hashes differ from those of the query. With the offsets `i^3`, such an
-/// item shared only a few positions in the cases that were tried (erratum K16).
+/// These numbers do not show which offsets give a lower rate. For example, the numbers are the same
+/// for the offsets `i^2` and `i^3`. But with the offsets `i^2`, an item can share nearly all
+/// positions of the query, even if its hashes differ from those of the query. With the offsets
+/// `i^3`, such an item shared only a few positions in the cases that were tried (erratum K16).
 #[must_use]
 pub fn conditions(law: &Double, items: u64) -> Conditions {
     let (hits, shared, lost, pairs) = law.collision_counts();

@@ -9,8 +9,8 @@ use alloc::vec;
 const MAX_DRAWS: f64 = 1e7;
 
 impl Occupancy {
-    /// Returns a random number of set bits that has exactly this law. The method simulates which
-    /// bits are hit. `words` must return uniform and independent 64-bit words.
+    /// Draws a random number of set bits from exactly this law. The method simulates which bits are
+    /// hit. `words` must return uniform and independent 64-bit words.
     ///
     /// A throw (an independent probe) takes one random draw. A committee (a set of distinct bits)
     /// takes one draw for each of its bits. For a committee of more than half of all bits, the bits

@@ -129,8 +129,8 @@ impl fmt::Debug for Whole {
 
 impl Certificate {
     /// Creates the certificate for a claim. This usually takes about as long as computing a few
-    /// rates. For a filter with only a few items, it takes a few milliseconds. The reason is that
-    /// the evidence for many numbers of probes is then computed one by one.
+    /// rates. For a filter with only a few items, it takes a few milliseconds, because the rates
+    /// with many different numbers of probes are then computed one by one.
     ///
     /// The tail bounds that fit in a certificate sometimes prove only a slightly lower confidence
     /// than the requested one. In this case, `claim.confidence` in the certificate is the lower

@@ -42,20 +42,19 @@ pub struct SizedDesign {
 /// `rate` is between the bounds, the design is rejected, unless its rate is proven to be equal to
 /// `rate`. This proof is possible only for filters of at most 16 bits.
 ///
-/// The search tries every probe count that is nearly the best for very large filters: with such a
-/// probe count, a very large filter holds at least 97% of the largest possible number of items. For
-/// filters of up to 1,024 bits, the search also tries other probe counts. The search skips some
-/// probe counts if trying all of them would take too long. There is no proof that the resulting
-/// design is the best one. For small sizes, the results were checked against a search over all
-/// probe counts.
+/// The search tries every probe count with which a very large filter holds at least 97% of the
+/// largest possible number of items. For filters of up to 1,024 bits, the search also tries other
+/// probe counts. The search skips some probe counts if trying all of them would take too long.
+/// There is no proof that the resulting design is the best one. For small sizes, the results were
+/// checked against a search over all probe counts.
 ///
 /// The search takes time O(probes x bits) for each probe count that it tries. For a million bits,
 /// this is 0.2 seconds. If probes times sigma (the recycle threshold) is above a hundred thousand,
-/// integrals first give bounds on the rate in a few microseconds. A slower recursion over the
-/// numbers of set bits then follows only in three cases: if `rate` is between these bounds, if
-/// probes are distinct, or with [`Mode::retaining`]. A search ends after about a second with the
-/// best result so far. If there is no result yet, the search fails with [`Error::TooLong`]. This
-/// can happen with hundreds of probes and a few thousand bits.
+/// integrals first give bounds on the rate in a few microseconds. To accept or reject a design, the
+/// slower recursion over the numbers of set bits is then needed only in three cases: `rate` is
+/// between these bounds, probes are distinct, or [`Mode::retaining`] is set. A search ends after
+/// about a second with the best result so far. If there is no result yet, the search fails with
+/// [`Error::TooLong`]. This can happen with hundreds of probes and a few thousand bits.
 ///
 /// ```
 /// use truebloom_math::recycling::{Mode, capacity};

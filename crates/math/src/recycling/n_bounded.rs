@@ -8,8 +8,9 @@ use crate::exact::work;
 use crate::{Fpr, Method, Variant};
 use alloc::vec;
 
-/// The kind of rate of a filter that is emptied after N items. The kind also determines which items
-/// count towards N. The names f_w, f_o and f_a are those of Dozier, Salamatian and Rubenstein.
+/// Says which rate is computed for a filter that is emptied after N items. This also determines
+/// which items count towards N. The names f_w, f_o and f_a are those of Dozier, Salamatian and
+/// Rubenstein.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Counting {
@@ -21,7 +22,8 @@ pub enum Counting {
     /// would have to know which items are really new.
     Oracle,
     /// The average rate of all new items of a cycle (f_a). The cycle ends when N items have each
-    /// set at least one bit. A user of the filter can count only such items.
+    /// set at least one bit. An item that sets no bit is reported as seen, so a user of the filter
+    /// cannot count it.
     Real,
 }
 

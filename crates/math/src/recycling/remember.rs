@@ -9,8 +9,8 @@ use crate::exact::work;
 use crate::{Rate, try_bisect};
 
 /// Searches for a small design that still remembers an item after `items` more new items have come.
-/// At most a share `forgotten` of the items may be forgotten earlier. The long-run rate of the
-/// design is at most `rate`. The result is `None` if more than 2^62 bits would be needed.
+/// The design may forget at most the fraction `forgotten` of all items earlier. The long-run rate
+/// of the design is at most `rate`. The result is `None` if more than 2^62 bits would be needed.
 ///
 /// If `forgotten` is 0, every item is guaranteed to be remembered until at least `items` more new
 /// items have come. Only two phases with [`Trigger::Included`] can give this guarantee. With this
@@ -128,9 +128,9 @@ fn just_holding(items: u64, probes: u32, guess: f64, search: &Search<'_>, mode: 
 /// A number of items that no memory can hold.
 const MOST_ITEMS: f64 = 1e17;
 
-/// Searches for the smallest design that forgets at most a share `forgotten` of the items. The
-/// search lengthens the cycle until the share is small enough. It then finds the shortest cycle for
-/// which this is so, to within a thousandth.
+/// Searches for the smallest design that forgets at most the fraction `forgotten` of the items. The
+/// search lengthens the cycle until the fraction is small enough. It then finds the shortest cycle
+/// for which this is so, to within a thousandth.
 fn mostly(items: u64, forgotten: f64, search: &Search<'_>, mode: Mode) -> Result<Option<SizedDesign>> {
     let wanted = items as f64 + 1.0;
     let first = match mode.phases {

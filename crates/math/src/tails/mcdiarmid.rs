@@ -6,10 +6,10 @@
 //! `P(f >= E f + d) <= exp(-2 d^2 / (n c^2))`. The same bound holds for `P(f <= E f - d)`
 //! (McDiarmid, "On the method of bounded differences", 1989, lemma 1.2).
 //!
-//! An item sets at most k bits, so an item changes the number of set bits by at most k. For the
-//! rate, each of the k positions of a query is uniform over the m bits or over its slice. The
-//! probability that at least one of these positions is a bit of a given item is at most `k k / m`.
-//! Therefore an item changes the rate by at most `k k / m`.
+//! An item sets at most k bits, so an item changes the number of set bits by at most k. A similar
+//! bound holds for the rate. Each of the k positions of a query is uniform over the m bits or over
+//! its slice. The probability that at least one of these positions is a bit of a given item is at
+//! most `k k / m`. Therefore an item changes the rate by at most `k k / m`.
 
 /// The number of set bits after a given number of distinct items. The positions of an item may
 /// depend on each other, but each bit must be equally likely to be set.

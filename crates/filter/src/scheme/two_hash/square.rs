@@ -10,8 +10,9 @@ progression_scheme! {
     /// [`Double`](super::Double), there are three kinds of such pairs:
     /// * The keys have equal h1 and equal h2, so all their positions are equal.
     /// * One key has the positions of the other key in reverse order.
-    /// * For a small number s, probe i of one key has the position of probe i + s of the other key.
-    ///   The order of the probes can also be reversed.
+    /// * The probes of one key are those of the other key, shifted by a small number s: probe i of
+    ///   one key has the position of probe i + s of the other key. The order of the probes can also
+    ///   be reversed.
     ///
     /// With [`Cube`](super::Cube), only the first kind raises the rate noticeably.
     Square, 0, [1, 2, 0], Any, Square

@@ -18,7 +18,7 @@ use alloc::{format, vec};
 pub struct BlockedSized {
     /// The design, with lines of [`BLOCK_BITS`] bits.
     pub design: BlockedDesign,
-    /// The rates and the number of items of the design. The upper end of the average rate is at
+    /// The rates and the number of items of the design. The upper bound on the average rate is at
     /// most the requested rate.
     pub run: LongRun,
 }
