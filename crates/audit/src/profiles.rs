@@ -62,7 +62,7 @@ pub static PROFILES: [Profile; 13] = [
         source: "joseph-fox/python-bloomfilter, pybloom_live/pybloom.py",
         sizing: "slices = ceil(log2(1/p)), bits per slice = ceil(n |ln p| / (slices (ln 2)^2))",
         scheme: "one slice (a part of the bits) per probe; the position in a slice is 2, 4 or 8 bytes of a digest, modulo the bits per slice",
-        remark: "the rate can be arbitrarily low; slices of fewer than 2^15 bits use only 16 bits of the digest each, which makes the positions uneven, most of all in slices of almost 2^15 bits",
+        remark: "any rate is possible; positions are uneven in slices of fewer than 2^15 bits, which use only 16 bits of the digest each (most uneven just below 2^15 bits)",
         arithmetic: Arithmetic::SlicesByChunks,
         sizes: size::pybloom_live,
         unit: 1,

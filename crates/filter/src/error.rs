@@ -38,7 +38,7 @@ pub enum BuildError {
     },
     /// The type does not support the given scheme.
     Scheme {
-        /// The scheme of the type.
+        /// The only scheme that the type supports.
         expected: SchemeId,
         /// The scheme that was given.
         found: SchemeId,

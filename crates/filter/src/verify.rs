@@ -39,9 +39,10 @@ pub const CONFIDENCE: f64 = 0.99;
 /// Keys may repeat, so the number of distinct items is not known exactly. It has a lower bound and
 /// two upper bounds:
 /// * The lower bound is the number of insertions that set a bit.
-/// * One upper bound is the number of all insertions.
-/// * The other upper bound also counts new keys that were false positives. Such keys set no bit, so
-///   the lower bound does not count them. The module [`distinct`] computes this upper bound.
+/// * The first upper bound is the number of all insertions.
+/// * The second upper bound also allows for new keys that were false positives. Such keys set no
+///   bit, so the lower bound does not count them. The module [`distinct`] computes this upper
+///   bound.
 ///
 /// A program may look up each key first, and insert it only if the filter does not contain it
 /// ("insert if absent"). Then a new key that is a false positive is never inserted: it is

@@ -19,8 +19,8 @@ impl Word for [u8; 8] {}
 
 /// A word that can be read, perhaps while other threads set its bits.
 pub trait Reads {
-    /// Whether other threads may change the word while it is read, so that a vector instruction
-    /// must not read it together with other words.
+    /// Whether other threads may change the word while it is read. If so, a vector instruction must
+    /// not read it together with other words.
     const IS_SHARED: bool;
 
     /// The present value of the word.

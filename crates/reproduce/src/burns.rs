@@ -187,7 +187,7 @@ fn minimisation() -> Result<Vec<Claim>> {
             [
                 "best-rate-sign",
                 "section 3.4",
-                "at the estimate k = (m/n) ln 2 of the best probe count, E is (1 - e^(nk/m))^k; m = 64, n = 4",
+                "if k is (m/n) ln 2, the estimate of the best probe count, E is (1 - e^(nk/m))^k; m = 64, n = 4",
             ],
             "e^(nk/m)",
             (0.0..=1.0).contains(&unsigned),

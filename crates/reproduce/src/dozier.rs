@@ -322,10 +322,10 @@ fn capacity_claims() -> Result<Vec<Claim>> {
     let overshoot = n_bounded(BITS, 6, 155, Counting::Real)?.fpr.value;
     Ok(vec![
         Claim::statement(
-            ["figure-5-reduction", "section V-B and figure 5", "a filter planned by f_w holds over 30% fewer items than a filter planned by the model; p = 0.01, M = 100 to 100,000"],
+            ["figure-5-reduction", "section V-B and figure 5", "a filter planned with f_w holds over 30% fewer items than one planned with the model; p = 0.01, M = 100 to 100,000"],
             "holds",
             least > 30.0,
-            format!("a filter planned by f_w holds {least:.1}% to {most:.1}% fewer items"),
+            format!("a filter planned with f_w holds {least:.1}% to {most:.1}% fewer items"),
         ),
         Claim::statement(
             ["figure-5-counted", "section V-B and figure 5", "f_a is a good approximation: a filter planned by f_a and a filter planned by the model hold the same number of items, within 3%; p = 0.01, M = 100 to 100,000"],
@@ -342,7 +342,7 @@ fn capacity_claims() -> Result<Vec<Claim>> {
         )
         .see("D16"),
         Claim::statement(
-            ["figure-6-reduction", "section V-B and figure 6", "how many fewer items a filter planned by f_w holds than one planned by the model, in percent; M = 100,000"],
+            ["figure-6-reduction", "section V-B and figure 6", "how many fewer items a filter planned with f_w holds than one planned with the model, in percent; M = 100,000"],
             "30%",
             lowest > 25.0 && highest < 35.0,
             list(&reductions),

@@ -19,7 +19,7 @@ pub(super) fn claims() -> Result<Vec<Claim>> {
             needed <= 1.0,
             format!("this logarithm is {}, but a probability is at most 1", shown(needed)),
         )
-        .unless("this is a condition on the depth d, not on delta; with the smallest such d, the theorem bounds the probability of an error above epsilon by epsilon (checked for epsilon = 0.1 to 1e-12)", keeps, "K12"),
+        .unless("this is a condition on the depth d, not on delta; with the smallest such d, the theorem says that an error above epsilon has a probability of at most epsilon (checked for epsilon = 0.1 to 1e-12)", keeps, "K12"),
         Claim::statement(
             ["section-9-2-copies", "section 9.2", "the number of independent copies of the sketch, which is 2 ceil(ln(1/delta)/ln(1/epsilon)); epsilon = 0.01, delta = 1e-4"],
             "4",

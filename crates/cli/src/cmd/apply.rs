@@ -49,7 +49,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let mut report = Report::new("apply");
     let size = difference.as_ref().len() as u64;
     report.field("filter", args.filter.display().to_string()).field("difference_bytes", size);
-    report.line("applied", format!("{} to {}; the difference has {}", name.shown(), args.filter.shown(), bytes(size)));
+    report.line("applied", format!("{} to {}; the size of the difference is {}", name.shown(), args.filter.shown(), bytes(size)));
     super::add_state(&mut report, &filter)?;
     report.print_as(args.format.format())?;
     Ok(ExitCode::SUCCESS)

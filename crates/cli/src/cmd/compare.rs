@@ -26,8 +26,8 @@ pub(crate) struct Args {
     #[arg(value_name = "FILTER", required = true, num_args = 2..)]
     filters: Vec<PathBuf>,
 
-    /// Probability that a range contains the true number, for each range taken by itself;
-    /// at most 99.9999%
+    /// Probability that a range contains the true number; it holds for each single range, not
+    /// for all of them together; at most 99.9999%
     #[arg(long, value_name = "SHARE", default_value = "95%", value_parser = confidence)]
     confidence: f64,
 

@@ -39,6 +39,6 @@ pub(super) fn add_static(report: &mut Report, plan: &Plan) {
     let compared = format!("{:.0}% {}", share.abs(), if share < 0.0 { "less" } else { "more" });
     report.line(
         "static",
-        format!("for a set of items that never changes: about {size} in a binary fuse filter, {compared} than this filter"),
+        format!("a binary fuse filter would take about {size}, {compared} than this filter, if the set of items never changes"),
     );
 }

@@ -163,7 +163,7 @@ fn add_this_filter(report: &mut Report, filter: &Looked, verification: &Verifica
     let law = match (fill.tested, fill.holds()) {
         (false, _) if filter.is_intersection() => "; for an intersection, the number of set bits cannot be tested",
         (false, _) if matches!(filter, AnyFilter::Scalable(_)) && !is_determined => {
-            "; this number of set bits cannot be tested, because merged layers may have keys in common"
+            "; whether this number of set bits is plausible is unknown, because merged layers may share keys"
         }
         (false, _) if filter.is_merged() => "; for a merged filter, the number of set bits cannot be tested",
         (false, _) => "; this number of set bits cannot be tested",

@@ -200,7 +200,7 @@ impl RecordArgs {
         if self.says_what_keys_are() && !repeats {
             if let Some(both) = both {
                 return Err(Failure::new(format_args!(
-                    "the keys of {} were read with {}; options given in this run replace all of these options, so {} is not enough; give {}",
+                    "the keys of {} were read with {}; any option for reading keys replaces all of these, so {} alone is not enough; give {}",
                     first.shown(),
                     kept.options(),
                     given.options(),

@@ -6,7 +6,7 @@ use std::path::Path;
 
 /// The consequence of a merge of files whose keys were read in different ways.
 const LOST: &str =
-    "the result does not store how to read keys, so give options such as --column, or --lines for whole lines, with every later command";
+    "the result does not store how keys are read; with every later command, give options such as --column, or --lines for whole lines";
 
 /// One of the files of a merge.
 pub(crate) struct Source<'p> {
@@ -42,9 +42,7 @@ impl<'p> Source<'p> {
     fn warn_of(&self, other: &Source<'_>) {
         let unlike = match (&self.keys, &other.keys) {
             (None, None) => return,
-            (Some(ours), Some(theirs)) if ours.is_other_form(theirs) => {
-                "the files have keys in common only if both ways give the same keys; "
-            }
+            (Some(ours), Some(theirs)) if ours.is_other_form(theirs) => "the files share keys only where both ways give the same keys; ",
             _ => "",
         };
         warn(format_args!("{}, but {}; {unlike}{LOST}", self.told(), other.told()));

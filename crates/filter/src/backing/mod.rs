@@ -22,9 +22,9 @@ use core::ops::{Deref, DerefMut};
 /// Where a filter keeps its bits: [`Owned`], [`Shared`], [`View`], [`Checked`], [`Packed`] or
 /// [`CheckedMember`].
 ///
-/// Only this crate can implement the trait. The reason is that a backing stores the number of set
-/// bits. The rates of the filter are computed from this number, so a wrong number would lead to
-/// wrong rates.
+/// Only this crate can implement the trait. A backing stores the number of set bits, from which the
+/// rates of the filter are computed. If a foreign implementation stored a wrong number, the rates
+/// would be wrong.
 pub trait Backing: Sized + sealed::Sealed {
     /// The type of a stored word of 64 bits.
     type Word: Word;
@@ -49,7 +49,7 @@ pub trait Backing: Sized + sealed::Sealed {
 /// A place for a filter's bits that also stores what is computed from all bits, such as the number
 /// of set bits. In such a place, either the filter owns its bits, or all bits were read.
 pub trait Counted: Backing {
-    /// Stores a value that was computed from all bits.
+    /// Stores a value that was computed from all bits, such as the number of set bits.
     fn keep<T: Clone + PartialEq + Send + Sync>(known: T) -> Self::Known<T>;
 
     /// The stored value.

@@ -14,7 +14,7 @@ pub(crate) struct Hashes {
     count: usize,
 }
 
-/// A batch of keys, together with the next one.
+/// The hashes of a batch of keys, together with those of the next batch.
 #[derive(Clone, Copy)]
 pub struct Batch<'a> {
     pub(crate) present: &'a Hashes,

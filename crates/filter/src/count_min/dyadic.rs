@@ -19,9 +19,9 @@ use truebloom_math::{Error, Rate};
 /// divided into aligned ranges, with at most two of each length. The estimate for a range is the
 /// sum of the estimates for these aligned ranges.
 ///
-/// There are only a few long aligned ranges. If a sketch for one length would need at least as many
-/// counters as there are aligned ranges of this length, each of these ranges has its own counter,
-/// and is counted exactly.
+/// If a sketch for one length would need at least as many counters as there are aligned ranges of
+/// this length, each of these ranges has its own counter, and is counted exactly. This applies to
+/// long ranges, because there are only a few of them.
 ///
 /// ```
 /// use truebloom::count_min::DyadicCountMin;

@@ -85,23 +85,23 @@ pub trait Key {
     /// hashed without its length.
     fn write_key(&self, to: &mut KeyWriter<'_>);
 
-    /// The key as a number, if the key is a number of 8 bytes. Methods that take many keys can hash
-    /// such keys in parallel. If this method returns a number, [`write_key`](Self::write_key) must
-    /// write exactly this number.
+    /// Returns the key as a number, or `None` if the key is not written as a number of 8 bytes.
+    /// Methods that take many keys can hash such keys in parallel. If this method returns a number,
+    /// [`write_key`](Self::write_key) must write exactly this number.
     #[inline(always)]
     fn key_number(&self) -> Option<u64> {
         None
     }
 
-    /// The key as a byte string, if the key is a byte string. A byte string that is not part of a
-    /// larger key is hashed without its length. If this method returns a byte string,
-    /// [`write_key`](Self::write_key) must write exactly this string.
+    /// Returns the bytes of the key, or `None` if the key is not a byte string. A byte string that
+    /// is not part of a larger key is hashed without its length. If this method returns a byte
+    /// string, [`write_key`](Self::write_key) must write exactly this string.
     #[inline(always)]
     fn key_bytes(&self) -> Option<&[u8]> {
         None
     }
 
-    /// The keys of a slice as one byte string, if the keys are of type `u8`.
+    /// Returns the keys of a slice as one byte string, or `None` if the keys are not of type `u8`.
     #[doc(hidden)]
     #[inline(always)]
     #[must_use]

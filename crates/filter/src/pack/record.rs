@@ -40,7 +40,7 @@ pub(super) fn write<S: Scheme, K: Counted, W: Word>(filter: &FilterOf<S, Portabl
     words.iter_mut().zip(numbers).for_each(|(word, number)| *word = W::of(number));
 }
 
-/// Makes the filter of a record, without reading its bits.
+/// Creates the filter that a record contains, without reading its bits.
 pub(super) fn member<'a, S: Scheme, W: Word>(
     head: &'a Head<S, PortableHasher>,
     family: u64,

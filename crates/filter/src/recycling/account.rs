@@ -136,7 +136,7 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
     /// * The policy has [`Seeds::Kept`], and the filter has forgotten an item. A forgotten item
     ///   that is offered again has the same positions as before. Such an item does not behave like
     ///   a new item.
-    /// * The highest possible rate of the filter, [`worst_fpr`](Self::worst_fpr), is nearly 1.
+    /// * The filter can reach a rate of nearly 1 ([`worst_fpr`](Self::worst_fpr)).
     /// * Several threads have shared the filter, so the rate at each offer is unknown.
     ///
     /// Two different items can have equal 128-bit hashes. The estimate and the bound do not include

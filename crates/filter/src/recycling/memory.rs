@@ -220,8 +220,8 @@ pub trait Memory<K: Backing>: Sized + PartialEq {
     where
         K: Counted;
 
-    /// Makes the phases of a file without reading their bits. `words` has the same order as in
-    /// [`from_words`](Self::from_words).
+    /// Creates the phases that a file contains, without reading their bits. `words` has the same
+    /// order as in [`from_words`](Self::from_words).
     fn unread(scheme: Self::Scheme, words: Phased<K::Words>, policy: &Policy<Self::Limit>, recorded: Recorded) -> Self
     where
         K: Uncounted;

@@ -101,8 +101,9 @@ pub use truebloom_math::SchemeId;
 /// The [`law`](Self::law) of a scheme computes its false-positive rates, exactly or as proven
 /// bounds. Tests compare every scheme with its law.
 ///
-/// Only this crate can define schemes. A file stores only the number of its scheme. So every
-/// program that opens the file must compute the same positions from this number.
+/// Only this crate can define schemes. A file identifies its scheme only by a number
+/// ([`SchemeId`]). So this number must mean the same positions in every program that opens the
+/// file.
 ///
 /// ```compile_fail
 /// use truebloom::scheme::{Scheme, SchemeId};

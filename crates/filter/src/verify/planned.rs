@@ -27,10 +27,10 @@ impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
     /// depends on how the filter was made:
     /// * If the filter was not merged, the method returns true if the number of insertions that set
     ///   a bit is above the capacity. It also returns true if more bits are set than the planned
-    ///   number of items can set. A result of true is then always correct.
+    ///   number of items can set. For such a filter, a result of true is always correct.
     /// * If the filter was [merged](Self::is_merged) but is not an intersection, the method also
-    ///   tests the number of set bits. A result of true is then wrong with a probability of at most
-    ///   one in a million ([`ALPHA`](super::ALPHA)).
+    ///   tests the number of set bits. For such a filter, a result of true is wrong with a
+    ///   probability of at most one in a million ([`ALPHA`](super::ALPHA)).
     /// * If the filter is an [intersection](Self::is_intersection), the method counts only
     ///   insertions after the intersection. It returns true if the number of these insertions that
     ///   set a bit is above the capacity.

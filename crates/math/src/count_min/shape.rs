@@ -35,10 +35,10 @@ impl Shape {
     /// # Errors
     /// Fails in these cases:
     /// * The width, the depth or the number of copies is 0.
-    /// * The rows are independent, and there is more than one copy. Increase the depth instead.
+    /// * The rows are independent, but there is more than one copy. Increase the depth instead.
     /// * The sketch uses two hashes, and there are more than [`MAX_COPIES`] copies.
-    /// * The sketch uses two hashes, and the width is not a prime.
-    /// * The sketch uses two hashes, and the width is below the depth. Two rows would then use the
+    /// * The sketch uses two hashes, but the width is not a prime.
+    /// * The sketch uses two hashes, but the width is below the depth. Two rows would then use the
     ///   same hash function.
     pub fn new(rows: Rows, width: u64, depth: u32, copies: u32) -> Result<Shape> {
         if width == 0 {

@@ -15,12 +15,12 @@
 //! follows a law of [`occupancy`](crate::occupancy). In this law, the set bits of A count as one
 //! more *committee*: a set of different bits that are set together. The number is distributed like
 //! a sum of independent Bernoulli variables. Its exact tail probabilities are computed if this
-//! takes little enough work. Otherwise, they are bounded by the inequalities of Bennett and of
-//! Berry and Esseen. For a partitioned filter, the number is a sum over slices, which is also a sum
-//! of independent Bernoulli variables. If a filter uses two hashes or blocks, the positions of an
-//! item depend on each other. The number of bits that are hit is then a function of d independent
-//! items, and each item changes this number by at most k. So McDiarmid's inequality applies, with
-//! the mean of this number or with bounds on the mean.
+//! takes little enough work. Otherwise, they are bounded by Bennett's inequality and the
+//! Berry-Esseen inequality. For a partitioned filter, the number is a sum over slices, which is
+//! also a sum of independent Bernoulli variables. If a filter uses two hashes or blocks, the
+//! positions of an item depend on each other. The number of bits that are hit is then a function of
+//! d independent items, and each item changes this number by at most k. So McDiarmid's inequality
+//! applies, with the mean of this number or with bounds on the mean.
 
 use super::interval::{MOST, Search, first, weaker};
 use super::{ItemsEstimate, check};

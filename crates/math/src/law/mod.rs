@@ -121,10 +121,10 @@ pub trait Law: sealed::Sealed + Send + Sync {
     /// probability of equal hashes, is added to the expected rate. The filter meets `rate` if the
     /// sum is at most `rate`.
     ///
-    /// For the laws of the three [`Variant`]s, the comparison is exact, and a sum equal to `rate`
-    /// is enough. The default implementation adds [`hash_floor`] to the upper end of the proven
-    /// bracket instead of the expected rate. So the default implementation can return false for a
-    /// filter that meets `rate`.
+    /// For the laws of the three [`Variant`]s, the comparison is exact. The default implementation
+    /// adds [`hash_floor`] to the upper end of the proven bracket instead of the expected rate, and
+    /// requires a sum below `rate`. So the default implementation can return false for a filter
+    /// that meets `rate`.
     ///
     /// # Errors
     /// Fails as [`fpr`](Self::fpr) does.

@@ -30,8 +30,8 @@
 //! A *department* is a union of committees. Every law in this module is the law of an intersection
 //! of departments. So all roots of `F` are real and at most 0, which means that X has the
 //! distribution of a sum of independent Bernoulli variables. This has two consequences. The
-//! probabilities of X are log-concave. The tail bounds of Bennett and of Berry and Esseen hold,
-//! with the exact mean and variance.
+//! probabilities of X are log-concave. Bennett's inequality and the Berry-Esseen inequality hold
+//! for the tails of X, with the exact mean and variance.
 
 pub(crate) mod contour;
 mod moments;
@@ -61,11 +61,11 @@ pub(crate) struct Committees {
 ///
 /// Probabilities are computed by recurrences whose terms are all positive, or by contour integrals.
 /// Neither method loses digits by subtracting nearly equal numbers. Moments are computed in integer
-/// arithmetic. If the probabilities take too much work, methods that return probabilities of single
-/// numbers fail with [`Error::LawTooCostly`](crate::Error::LawTooCostly). In this case,
-/// [`cdf`](Occupancy::cdf), [`at_least`](Occupancy::at_least) and [`quantile`](Occupancy::quantile)
-/// still return a proven lower and upper bound ([`Method::Bound`](crate::Method::Bound)), unless
-/// even the moments take too much work.
+/// arithmetic. If the probability of a given value of X takes too much work, the methods that
+/// return such probabilities fail with [`Error::LawTooCostly`](crate::Error::LawTooCostly). In this
+/// case, [`cdf`](Occupancy::cdf), [`at_least`](Occupancy::at_least) and
+/// [`quantile`](Occupancy::quantile) still return a proven lower and upper bound
+/// ([`Method::Bound`](crate::Method::Bound)), unless even the moments take too much work.
 ///
 /// ```
 /// use truebloom_math::occupancy::Occupancy;

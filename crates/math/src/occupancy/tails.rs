@@ -21,8 +21,8 @@ pub struct Probability {
     /// terms are all positive. The bracket includes all rounding errors of the recurrence. The
     /// relative width of the bracket is below 1e-9 unless the probability is extremely small.
     /// [`Method::Validated`] means a sum of contour integrals, with a relative width of about
-    /// 4e-12. This bracket is tested but not proven. [`Method::Bound`] means the inequalities of
-    /// Bennett and of Berry and Esseen. This bracket is proven, but wide.
+    /// 4e-12. This bracket is tested but not proven. [`Method::Bound`] means Bennett's inequality
+    /// and the Berry-Esseen inequality. This bracket is proven, but wide.
     pub method: Method,
 }
 
@@ -81,10 +81,11 @@ impl Effort {
 impl Occupancy {
     /// Returns the probability of at most `ones` set bits.
     ///
-    /// The method sums the smaller of two probabilities: of at most `ones` set bits, or of more
-    /// than `ones` set bits. So a small probability keeps its relative precision. If the sum would
-    /// take more than about half a second, the result is a proven bracket with [`Method::Bound`],
-    /// which is wider than the bracket of a sum.
+    /// If `ones` is below the mean, the method sums the probabilities of 0 to `ones` set bits.
+    /// Otherwise, it sums the probabilities of more than `ones` set bits, and subtracts this sum
+    /// from 1. So a small probability keeps its relative precision. If the sum would take more than
+    /// about half a second, the result is a proven bracket with [`Method::Bound`], which is wider
+    /// than the bracket of a sum.
     ///
     /// # Errors
     /// Fails if the moments would take too much work.
@@ -118,7 +119,7 @@ impl Occupancy {
     ///
     /// For small filters, the probabilities are summed, and the two ends of the bracket are almost
     /// always equal. For all other filters, the two ends are computed from the mean and the
-    /// variance, by the inequalities of Bennett and of Berry and Esseen. The two ends are then at
+    /// variance, by Bennett's inequality and the Berry-Esseen inequality. The two ends are then at
     /// most about one standard deviation apart. For large filters, the two ends are only a few bits
     /// apart if p is not close to 0 or 1. [`Occupancy::exact_quantile`] always sums the
     /// probabilities.

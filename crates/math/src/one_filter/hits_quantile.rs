@@ -46,9 +46,9 @@ pub struct HitsQuantile {
 /// the new keys are random.
 ///
 /// With few items and queries, the probabilities of all fills (numbers of set bits) are summed. The
-/// two ends are then almost always equal. For example, this method is used with 10,000 positions
-/// (items times probes) and 100,000 queries. With more items or queries, the ends follow from
-/// proven bounds on the tails of the fill. The two ends are then different. For a partitioned
+/// two ends are then almost always equal. For example, 10,000 positions (items times probes) and
+/// 100,000 queries are still few enough for this sum. With more items or queries, the ends follow
+/// from proven bounds on the tails of the fill. The two ends are then different. For a partitioned
 /// filter with two or more probes, the ends always follow from bounds on the tails, and the lower
 /// end is 0. A call takes milliseconds.
 ///

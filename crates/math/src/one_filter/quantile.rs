@@ -128,7 +128,8 @@ fn as_bound(high: Fpr) -> Fpr {
 }
 
 /// Returns a lower bound on the probability that the rate of one filter with `items` items is at
-/// most `rate`. The seed of the filter is random. The rate does not include equal hashes.
+/// most `rate`. The seed of the filter is random. Here, the filter's rate does not include false
+/// positives that are caused by equal hashes.
 ///
 /// # Errors
 /// Fails if a parameter is out of range.
@@ -217,7 +218,7 @@ fn too_many_ones(variant: Variant, bits: u64, items: u64, probes: u32, rate: &Ra
 /// The method that bounds the probability of a miss (a filter with a rate above the requested one).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Evidence {
-    /// The inequalities of Bennett and of Berry and Esseen, which take microseconds.
+    /// Bennett's inequality and the Berry-Esseen inequality, which take microseconds.
     Bounds,
     /// The law of the fill, if it can be summed with at most `terms` terms of a recurrence, and
     /// otherwise the inequalities. A term takes a few nanoseconds.

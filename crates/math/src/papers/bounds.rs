@@ -40,8 +40,8 @@ pub struct Chain {
     /// The probability that `nk` independent positions set all of `r` given bits, as in the
     /// standard filter ([`Variant::Standard`]). This probability is at most [`Chain::distinct`]. To
     /// see this, draw every repeated position of an item again, until it differs from the item's
-    /// other positions. The items then have distinct positions, as in the classic filter. Every bit
-    /// that was set before is still set.
+    /// other positions. The items then have distinct positions, as in the classic filter. No set
+    /// bit becomes unset, because one of the equal positions remains.
     ///
     /// Burns' last inequality says that this probability is also at most [`Chain::mean_binomial`].
     /// The printed proof of this inequality has a false step. A search found no counterexample with

@@ -87,8 +87,8 @@ impl Plan {
     ///
     /// With [`Promise::OneFilter`], a smaller plan may exist, too, because the probability of
     /// meeting the rate is not monotone in the number of bits. For example, a standard filter meets
-    /// the rate up to a certain number of set bits. This number is rounded down to a whole number,
-    /// and the rounding makes the probability jump.
+    /// the rate up to a certain number of set bits, which is rounded down to a whole number. If the
+    /// filter gets one bit more and this number stays the same, the probability falls.
     ///
     /// # Errors
     /// Fails if a parameter is out of range. Fails with

@@ -136,10 +136,11 @@ impl Cycle {
         self.survival.as_deref()
     }
 
-    /// Returns a number n of items, and the method by which n was computed. This n is the smallest
-    /// number for which the following holds: with probability at least `p`, a cycle has at most n
-    /// new items. The method is `Validated` if n was computed from the distribution. Otherwise, n
-    /// comes from a normal approximation, and the method is `Approximation`.
+    /// Returns the p-quantile of the number of new items in a cycle, and the method by which it was
+    /// computed. The p-quantile is the smallest number n for which the following holds: with
+    /// probability at least `p`, a cycle has at most n new items. The method is `Validated` if n
+    /// was computed from the distribution. Otherwise, n comes from a normal approximation, and the
+    /// method is `Approximation`.
     ///
     /// # Errors
     /// Fails if `p` is not strictly between 0 and 1.

@@ -75,13 +75,12 @@ impl Forgetting {
         &self.cycle
     }
 
-    /// Returns a number of new items during which no item is forgotten. Every item is remembered if
-    /// fewer than this number of new items have come after it. The number is 0 if the item that
-    /// ends a cycle is forgotten immediately.
+    /// Returns a number n: every item is remembered at least until n new items have come after it.
+    /// This n is 0 if the item that ends a cycle is forgotten immediately.
     ///
-    /// With [`Trigger::Included`], the number is the length of the shortest possible phase,
-    /// `floor(sigma / probes) + 1`. With [`Mode::retaining`](super::Mode::retaining), the number is
-    /// 1, because the item that ends a cycle is inserted into the emptied filter.
+    /// With [`Trigger::Included`], n is `floor(sigma / probes) + 1`, the length of the shortest
+    /// possible phase. With [`Mode::retaining`](super::Mode::retaining), n is 1, because the item
+    /// that ends a cycle is inserted into the emptied filter.
     #[must_use]
     pub fn remembered_at_least(&self) -> u64 {
         match self.design.mode.phases {

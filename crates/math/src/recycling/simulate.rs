@@ -16,18 +16,18 @@ use alloc::vec::Vec;
 /// these parts. If a count is small, a second, exact interval is computed as well. The interval of
 /// the result then contains both intervals.
 ///
-/// A *first arrival* is an arrival of an item that no filter holds at this moment. The first
-/// arrival *passes* if the filter reports the item as seen. As long as a filter then holds the
-/// item, later arrivals of the item are counted together with this first arrival. Dozier,
-/// Salamatian and Rubenstein use these terms (section II-E).
+/// A *first arrival* is an arrival of an item that no filter holds at this moment. It is a *false
+/// positive* if the filter reports the item as seen. Later arrivals of the item belong to this
+/// first arrival, until no filter holds the item any more. Dozier, Salamatian and Rubenstein use
+/// these terms (section II-E).
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Simulated {
-    /// The number of first arrivals that pass, divided by the number of first arrivals. Dozier et
-    /// al. call this rate count-instance.
+    /// The number of first arrivals that are false positives, divided by the number of first
+    /// arrivals. Dozier et al. call this rate count-instance.
     pub instance: Bracket,
-    /// The number of first arrivals that pass, divided by the number of all arrivals. Dozier et al.
-    /// call this rate count-first.
+    /// The number of first arrivals that are false positives, divided by the number of all
+    /// arrivals. Dozier et al. call this rate count-first.
     pub first: Bracket,
     /// The share of all arrivals that belong to items whose first arrival was a false positive.
     /// Dozier et al. call this rate count-each.
@@ -126,12 +126,12 @@ pub fn simulate_subject(subject: &mut (impl Subject + ?Sized), mode: Mode, strea
 /// The kind of a count. The kind determines which exact interval is used for small counts.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Counted {
-    /// Arrivals that either pass or not, each with its own probability. The number of passes is at
-    /// least as concentrated as with equal probabilities (Hoeffding 1956), so the binomial interval
-    /// holds.
+    /// Arrivals, each of which is a false positive with its own probability. The number of false
+    /// positives is at least as concentrated as with equal probabilities (Hoeffding 1956), so the
+    /// binomial interval holds.
     Trials,
-    /// Arrivals that are counted in groups, such as all later arrivals of an item that passed. Only
-    /// the parts of the run are independent of each other. The share in each part is between 0
+    /// Arrivals that are counted in groups, such as all arrivals that belong to a false positive.
+    /// Only the parts of the run are independent of each other. The share in each part is between 0
     /// and 1.
     Groups,
     /// Numbers of items divided by numbers of cycles. Exactly one item ends each cycle, and the
@@ -197,7 +197,7 @@ struct Tally {
     forgotten: u64,
 }
 
-/// The cycle of the last arrival of an item, and whether the item passed when it was new.
+/// The cycle of the last arrival of an item, and whether its first arrival was a false positive.
 #[derive(Clone, Copy, Default)]
 struct Past {
     /// The number of the cycle whose filter holds the item. Cycles are numbered from 1; 0 means

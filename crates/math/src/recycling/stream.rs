@@ -24,9 +24,9 @@ pub enum Stream {
         /// The exponent, at least 0.
         exponent: f64,
     },
-    /// About half of the arrivals are new items. All other arrivals repeat older items. Each newer
-    /// item multiplies the probability that an older item is repeated by `1 - 1/(mean + 1)`. So
-    /// this probability decreases exponentially with the number of newer items.
+    /// About half of the arrivals are new items. All other arrivals repeat older items. The
+    /// probability that a given item is repeated decreases exponentially with the number of newer
+    /// items: each newer item multiplies this probability by `1 - 1/(mean + 1)`.
     Fading {
         /// The mean number of new items between an item and its repeat. The mean is at least 1.
         mean: f64,

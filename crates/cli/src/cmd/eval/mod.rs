@@ -23,7 +23,7 @@ use std::process::ExitCode;
 const EXAMPLES: &str = r#"Example:
   echo '{"fn":"fpr","variant":"standard","bits":9585,"items":1e3,"probes":7}' | truebloom eval
 
-One query object per line, one answer object per line, in order. A bad query gets the answer {"error": ...}; the other queries are still answered, and the exit code is 2. A query can have at most 4 MiB."#;
+One query object per line, one answer object per line, in order. A bad query gets the answer {"error": ...}; the other queries are still answered, and the exit code is 2. A query can be at most 4 MiB long."#;
 
 /// The largest query in bytes. Lists of numbers can be long, and after parsing they take some sixty
 /// times the memory of their text.

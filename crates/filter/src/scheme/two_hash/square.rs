@@ -14,6 +14,6 @@ progression_scheme! {
     ///   one key has the position of probe i + s of the other key. The order of the probes can also
     ///   be reversed.
     ///
-    /// With [`Cube`](super::Cube), only the first kind raises the rate noticeably.
+    /// With [`Cube`](super::Cube), only pairs with equal h1 and equal h2 raise the rate noticeably.
     Square, 0, [1, 2, 0], Any, Square
 }

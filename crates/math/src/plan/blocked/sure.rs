@@ -127,7 +127,7 @@ impl<'a> Sure<'a> {
         Ok(fpr.upper)
     }
 
-    /// Whether the average, including equal hashes, is at most `rate`.
+    /// Whether the average, including the bound on equal hashes, is at most `rate`.
     pub(super) fn meets(&self, blocks: u64, items: u64, rate: &Rate) -> Result<bool> {
         law(blocks, self.probes)?.meets(items, rate, self.target.hash_bits)
     }

@@ -37,7 +37,7 @@ impl<'a> Proofs<'a> {
         Proofs { target, sums: RefCell::default() }
     }
 
-    /// The proven rate of a size, including equal hashes; 1 if nothing is proven.
+    /// The proven rate of a size, including the bound on equal hashes; 1 if nothing is proven.
     pub(super) fn promised(&self, bits: u64, items: u64, probes: u32) -> Result<f64> {
         let mut fpr = self.proven(bits, items, probes)?;
         fpr.add_above(hash_floor(items, self.target.hash_bits));

@@ -113,9 +113,9 @@ impl BlockedDesign {
         self.limit
     }
 
-    /// Returns the weights of lines, from which a filter computes its current rate. The weight of a
-    /// line expresses the probability that a new item with all probes in this line is reported as
-    /// seen.
+    /// Returns the weight of a line for each possible number of set bits. A filter computes its
+    /// current rate from the weights of its lines. The weight of a line expresses the probability
+    /// that a new item with all probes in this line is reported as seen.
     #[must_use]
     pub fn weights(&self) -> Weights {
         Weights::new(self.block_bits(), self.probes())
