@@ -73,7 +73,7 @@ pub fn held_in_words(held: f64) -> Option<String> {
     if held < 1e-9 {
         Some("it remembers no item: every insertion empties it".to_owned())
     } else if held < FEW {
-        Some(format!("it remembers {} items on average; one more new item empties it and is forgotten too", significant(held, 4)))
+        Some(format!("it remembers {} items on average; the next new item empties it, and is forgotten too", significant(held, 4)))
     } else {
         None
     }

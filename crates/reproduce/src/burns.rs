@@ -397,7 +397,7 @@ fn discussion() -> Result<Vec<Claim>> {
         Claim::number(
             "five-items-efficiency-standard",
             "section 5",
-            "the loss of the standard filter's efficiency at k = 142, relative to the efficiency at the best probe count of this filter; m = 1,024, n = 5",
+            "the relative loss of efficiency of the standard filter at k = 142, compared with its best probe count; m = 1,024, n = 5",
             "0.2%",
             s.2,
         )
@@ -412,7 +412,7 @@ fn discussion() -> Result<Vec<Claim>> {
         Claim::number(
             "five-items-efficiency-classic",
             "section 5",
-            "the loss of the classic filter's efficiency at k = 142, relative to the efficiency at the best probe count of this filter; m = 1,024, n = 5",
+            "the relative loss of efficiency of the classic filter at k = 142, compared with its best probe count; m = 1,024, n = 5",
             "0.7%",
             c.2,
         )

@@ -218,7 +218,7 @@ fn made(args: &Args) -> Result<Made, Failure> {
             return match target.rate.filter(|_| asks_for_a_rate_alone(args)) {
                 Some(rate) => grows(Growth::new(rate, FIRST_ITEMS)?, args.size.max_memory),
                 None if args.empty => Err(Failure::new(
-                    "for an empty filter, give the planned number of items with -n, or only a rate for a filter that grows",
+                    "for an empty filter, give the planned number of items with -n, or give only -p to make a filter that grows",
                 )),
                 None => Err(Failure::new(
                     "the input can be read only once, so its lines cannot be counted first; give their number or an upper bound with -n; \

@@ -51,7 +51,7 @@ fn efficiencies() -> Result<Vec<Claim>> {
             [
                 "peak-of-m",
                 "section 4.1",
-                "if M is taken as the rate, the peak efficiency is the same for every k, at n = ln 2 / (k ln(m/(m-1))); m = 100, k = 1 to 100",
+                "with M in place of the rate, the peak efficiency is the same for every k, at n = ln 2 / (k ln(m/(m-1))); m = 100, k = 1 to 100",
             ],
             "holds",
             mean.holds(),

@@ -64,10 +64,10 @@ impl Trust {
         let text = match (self.found, inverted) {
             (0, _) => "every answer is certain".to_owned(),
             (_, false) => {
-                format!("of the {} found, {about} {expected} are false positives (expected number); {bound}", plural(self.found, noun))
+                format!("false positives among the {} found: {about} {expected} expected; {bound}", plural(self.found, noun))
             }
             (_, true) => {
-                format!("the output lacks {about} {expected} {noun}s that are not in the filter (expected number); {bound}")
+                format!("{noun}s wrongly left out, because they seem to be in the filter: {about} {expected} expected; {bound}")
             }
         };
         report.line("trust", text);

@@ -184,7 +184,7 @@ impl Account {
     fn warn_of_cycles(&self, filter: &Filter) {
         let cycles = filter.stats().cycles - self.before.cycles;
         if self.told && cycles > 1 {
-            warn(format_args!("in all, the memory was full and was emptied {}", plural(cycles, "time")));
+            warn(format_args!("the memory was full and was emptied {} in all", plural(cycles, "time")));
         }
     }
 
@@ -414,16 +414,16 @@ pub(super) fn add_recycled(report: &mut Report, stats: Stats, phases: u64) {
         .line("recycled", if stats.cycles == 0 { "never".to_owned() } else { format!("{what} {}{because}", plural(stats.cycles, "time")) });
 }
 
-/// A text like `about 1.7 lines printed too early (expected number); at most 6 with 99.9999%
-/// confidence`. The expected number is left out if it is not below the bound. `about` is a word
+/// A text like `lines printed too early: about 1.7 expected, at most 6 with 99.9999% confidence`.
+/// The expected number is left out if it is not below the bound. `about` is a word
 /// before the expected number, and is left out if this number is tiny.
 fn drops(lost: &WrongDrops, about: &str, what: &str) -> String {
     let (most, percent) = (count(lost.at_most), 100.0 * CONFIDENCE);
     if lost.expected >= lost.at_most as f64 {
-        return format!("at most {most} {what}, with {percent}% confidence");
+        return format!("{what}: at most {most} with {percent}% confidence");
     }
     let about = if lost.expected < 1e-6 { "" } else { about };
-    format!("{about}{} {what} (expected number); at most {most} with {percent}% confidence", expected(lost.expected))
+    format!("{what}: {about}{} expected, at most {most} with {percent}% confidence", expected(lost.expected))
 }
 
 fn wrong_drops_value(lost: WrongDrops) -> Value {
