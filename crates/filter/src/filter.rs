@@ -185,16 +185,16 @@ pub trait Filter {
     /// Removes all keys.
     fn clear(&mut self);
 
-    /// The length of the filter's file in bytes.
+    /// The number of bytes that the filter takes in the file format.
     fn encoded_bytes(&self) -> u64;
 
-    /// The filter's file as bytes.
+    /// Encodes the filter in the file format, and returns the bytes.
     ///
     /// # Errors
     /// Returns an error if the memory cannot be allocated.
     fn to_bytes(&self) -> Result<Vec<u8>, BuildError>;
 
-    /// Writes the filter's file to a writer.
+    /// Writes the filter to a writer, in the file format.
     ///
     /// # Errors
     /// Returns the errors of the writer.

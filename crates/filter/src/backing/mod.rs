@@ -46,8 +46,8 @@ pub trait Backing: Sized + sealed::Sealed {
     type Head<T: 'static>: Deref<Target = T>;
 }
 
-/// A place for a filter's bits that also stores what is computed from all bits, such as the number
-/// of set bits. In such a place, either the filter owns its bits, or all bits were read.
+/// A backing that stores the values that are computed from all bits, such as the number of set
+/// bits. Either the filter owns its bits, or all bits were read.
 pub trait Counted: Backing {
     /// Stores a value that was computed from all bits, such as the number of set bits.
     fn keep<T: Clone + PartialEq + Send + Sync>(known: T) -> Self::Known<T>;
@@ -56,14 +56,14 @@ pub trait Counted: Backing {
     fn kept<T: Clone + PartialEq + Send + Sync>(known: &Self::Known<T>) -> &T;
 }
 
-/// A place for a filter's bits in which a new filter can be made. It can hold the values that
-/// filters with the same plan and seed share.
+/// A backing in which a new filter can be made. It can hold the values that filters with the same
+/// plan and seed share.
 pub(crate) trait Headed: Counted {
     /// Wraps the shared values for a new filter.
     fn head<T: 'static>(head: T) -> Self::Head<T>;
 }
 
-/// A place for a filter's bits in which bits can be set, as opposed to read-only bytes.
+/// A backing in which bits can be set, as opposed to read-only bytes.
 pub trait Writable: Counted<Words: DerefMut> {
     /// Returns a mutable reference to a value computed from the bits.
     fn kept_mut<T: Clone + PartialEq + Send + Sync>(known: &mut Self::Known<T>) -> &mut T;
@@ -73,8 +73,8 @@ pub trait Writable: Counted<Words: DerefMut> {
     fn own_head<T: 'static>(head: &mut Self::Head<T>) -> Option<&mut T>;
 }
 
-/// A place for a filter's bits that does not store what is computed from all bits, because the bits
-/// were not read.
+/// A backing whose bits were not all read. So it does not store the values that are computed from
+/// all bits, such as the number of set bits.
 pub trait Uncounted: Backing {
     /// Returns the placeholder for an unknown value.
     fn nothing<T: Clone + PartialEq + Send + Sync>() -> Self::Known<T>;

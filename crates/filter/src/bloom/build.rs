@@ -224,8 +224,8 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     /// the filter has no requested rate.
     ///
     /// # Errors
-    /// Returns an error if there is a requested rate, and the expected rate with `items` items is
-    /// not proven to be at most the requested rate.
+    /// Returns an error if it is not proven that the expected rate with `items` items is at most
+    /// the requested rate.
     pub fn planned_for(mut self, items: u64, rate: Option<Rate>) -> Result<FilterOf<S, H>, BuildError> {
         if let Some(asked) = rate
             && !self.law().meets(items, &asked, H::HASH_BITS)?

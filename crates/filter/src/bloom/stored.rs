@@ -165,8 +165,9 @@ impl<S: Scheme, B: AsRef<[u8]> + Send + Sync> Viewed<B> for FilterOf<S> {
 impl<S: Scheme, B: AsRef<[u8]> + Send + Sync> FilterOf<S, PortableHasher, View<B>> {
     /// Reads and checks all bytes of the view. This method verifies the checksum. It also compares
     /// the number of set bits with the counts in the header, unless the filter was merged. The
-    /// resulting view has the methods that need all bits, such as [`fpr`](FilterOf::fpr). The time
-    /// is linear in the number of bits, and no memory is allocated.
+    /// resulting view also has the methods whose results depend on all bits, such as
+    /// [`fpr`](FilterOf::fpr). The time is linear in the number of bits, and no memory is
+    /// allocated.
     ///
     /// ```
     /// use truebloom::BloomFilter;

@@ -44,10 +44,10 @@ pub struct HeavyHitter {
 /// **Every key whose count exceeds [`missed_at_most`](Self::missed_at_most) is in the list.** This
 /// is true for every stream of keys, unless two keys have the same 128-bit hash.
 ///
-/// Proof: consider a key that is not in the list. When the key last occurred, the sketch gave an
-/// upper bound on its whole count. The list either refused the key at that time, or dropped it
-/// later. The value `missed_at_most` is at least as high as the bound of every key that the list
-/// refused or dropped.
+/// Proof: consider a key that is not in the list. When the key last occurred, the sketch's estimate
+/// was at least the key's count, which has not changed since. The list either refused the key at
+/// that time, or dropped it later. The value `missed_at_most` is at least as high as the bound of
+/// every key that the list refused or dropped.
 ///
 /// The method [`above`](Self::above) returns all keys whose count reaches a threshold. The method
 /// returns `None` if some of these keys may be missing from the list. The lowest threshold for
@@ -107,7 +107,7 @@ pub(super) struct Listed {
     pub(super) since: u64,
     /// An upper bound on the key's count before it entered the list.
     pub(super) before: u64,
-    /// An upper bound on the key's whole count when the key last occurred.
+    /// An upper bound on the key's total count, computed when the key last occurred.
     pub(super) at_most: u64,
 }
 

@@ -70,8 +70,8 @@ pub enum FileError {
         path: PathBuf,
     },
     /// The path no longer leads to the file that this program opened. The opened file was moved or
-    /// removed, or another file has its name. A program that opens the path does not find the
-    /// changes of this program. If another file now has this name, that file is unchanged.
+    /// removed, or another file has its name. A program that opens the path does not see the
+    /// changes that this program made. If another file now has this name, that file is unchanged.
     Replaced {
         /// The file.
         path: PathBuf,

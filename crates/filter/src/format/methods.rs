@@ -114,9 +114,9 @@ macro_rules! reads_files {
             /// [`open`](Self::open), which also checks that nothing follows the value.
             ///
             /// The stream may contain damaged or malicious bytes: see
-            /// [`from_bytes`](Self::from_bytes). The memory needed is at most a small multiple of
-            /// the value's length in the stream, plus 8 MiB. For a [compressed](crate::wire) value,
-            /// this is the uncompressed length.
+            /// [`from_bytes`](Self::from_bytes). The memory needed is at most 8 MiB plus a small
+            /// multiple of the value's length in the stream. For a [compressed](crate::wire) value,
+            /// the uncompressed length counts instead.
             ///
             /// # Errors
             /// Returns an error if the stream fails or ends too early. Returns an error if the
@@ -204,7 +204,7 @@ macro_rules! views_files {
             /// Like [`view`](Self::view), for a file that is mapped into memory. This call reads
             /// only the header, and takes about a millisecond for a file of any size. All processes
             /// that map the same file share one copy of the file in memory. The system reads only
-            /// the parts that queries need from the file.
+            /// those parts of the file that queries need.
             ///
             /// # Safety
             /// While the file is mapped, no process may write to the file or truncate it.

@@ -25,9 +25,9 @@ use alloc::vec::Vec;
 /// | `Option`, enums by `#[derive(Key)]` | the number of the variant (`None` is 0, `Some` is 1), then each field |
 /// | references, `Box`, `Cow`, `Rc`, `Arc`; tuples and structs of one field | the bytes of the value |
 ///
-/// In the bytes of a key, each of these numbers takes 8 bytes: the number of keys in a sequence,
-/// the version of an address, and the number of a variant. Within a sequence, a tuple, a struct or
-/// an enum, a byte string begins with its length, which also takes 8 bytes. Different values of one
+/// Three numbers in this table take 8 bytes each: the number of keys in a sequence, the version of
+/// an IP address, and the number of an enum variant. Within a sequence, a tuple, a struct or an
+/// enum, a byte string begins with its length, which also takes 8 bytes. Different values of one
 /// type therefore never have the same bytes, even inside a larger key. Values of the type `dyn Key`
 /// are an exception, because they can contain values of different types.
 ///
@@ -38,7 +38,8 @@ use alloc::vec::Vec;
 /// * `-1i64` and `u64::MAX`
 /// * `"a"` and `b"a"`
 /// * a `struct Url(String)` and its text
-/// * a `u128`, a pair of `u64`, and the byte string of their 16 bytes
+/// * a `u128`, the pair of its two `u64` halves (lower half first), and the byte string of its 16
+///   bytes
 ///
 /// To mix types in one filter, add a tag to each key: `("id", 5u64)`.
 ///

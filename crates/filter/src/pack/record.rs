@@ -64,8 +64,8 @@ pub(super) fn member<'a, S: Scheme, W: Word>(
 impl<'a, S: Scheme, W: Word> FilterOf<S, PortableHasher, Packed<'a, W>> {
     /// Reads and checks all bytes of this filter, which is stored in a [`Pack`](crate::Pack). The
     /// method verifies the checksum. It also compares the number of set bits with the counts that
-    /// are stored with the bits. The resulting filter has the methods that need all bits, such as
-    /// [`fpr`](FilterOf::fpr). The time is linear in the number of bits.
+    /// are stored with the bits. The resulting filter also has the methods whose results depend on
+    /// all bits, such as [`fpr`](FilterOf::fpr). The time is linear in the number of bits.
     ///
     /// # Errors
     /// Returns an error if the bytes are damaged, or if the number of set bits does not match the

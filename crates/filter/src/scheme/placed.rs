@@ -64,13 +64,13 @@ pub trait Storage<S, K: Backing>: Sized + Send + Sync {
     where
         K::Words: Clone;
 
-    /// The words and their number of set bits. This pair can be passed to
+    /// The words, and the number of bits that are set in them. This pair can be passed to
     /// [`with_known`](Self::with_known) of another backing.
     fn into_known(self) -> (K::Words, u64)
     where
         K: Counted;
 
-    /// Creates a storage from words and their number of set bits.
+    /// Creates a storage from words and the number of bits that are set in them.
     fn with_known(known: (K::Words, u64)) -> Self
     where
         K: Counted;
@@ -133,8 +133,8 @@ pub trait Batches<S: Placed> {
     /// The state before the first batch.
     fn new(scheme: &S) -> Self;
 
-    /// Up to this number of keys, it is faster to process them by single calls, because starting a
-    /// batch takes as much time as 4 to 512 single calls. The limit is `usize::MAX` if a batch is
+    /// Up to this number of keys, one call for each key is faster than a batch, because starting a
+    /// batch takes as much time as 4 to 512 such calls. The limit is `usize::MAX` if a batch is
     /// never faster. `bench/src/begin` measures the limits.
     fn few(scheme: &S, doing: Doing) -> usize;
 

@@ -1,11 +1,11 @@
 //! Count-Min sketches: their size for a given error, and proven bounds on the errors of their
 //! estimates.
 //!
-//! A sketch consists of `copies` copies. Each copy has `depth` rows of `width` counters. In every
-//! row, an item has one counter, which it may share with other items. Each occurrence of the item
-//! adds to these counters. The estimate of the item's count is the smallest of its counters. This
-//! estimate is never below the true count. It is too high by the amount that other items added to
-//! this smallest counter.
+//! A sketch consists of `copies` groups of rows, which are called copies. Each copy has `depth`
+//! rows of `width` counters. In every row, an item has one counter, which it may share with other
+//! items. Each occurrence of the item adds to these counters. The estimate of the item's count is
+//! the smallest of its counters. This estimate is never below the true count. It is too high by the
+//! amount that other items added to this smallest counter.
 //!
 //! The counts in the stream must not be negative. N is the sum of all counts. The bounds hold for a
 //! single item that was chosen without knowing the hashes.

@@ -29,8 +29,8 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// Creates the shape of a sketch. The sketch has `copies` copies, each copy has `depth` rows,
-    /// and each row has `width` counters.
+    /// Creates the shape of a sketch. The sketch has `copies` copies (groups of rows), each copy
+    /// has `depth` rows, and each row has `width` counters.
     ///
     /// # Errors
     /// Fails in these cases:

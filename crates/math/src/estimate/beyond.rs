@@ -7,9 +7,10 @@
 //! in A. The number of bits that they hit there is the number of bits that are set in B but not in
 //! A. The law (distribution) of this number has only one unknown parameter, d. Items that both
 //! filters hold have no influence, because they set only bits that are set in A. The number of
-//! items in A has no influence either. So the interval for d is short. An interval that is computed
-//! from three separate intervals, for the fills of A, of B and of their union, would be longer. The
-//! three fills vary together, and each of the three intervals would include this common variation.
+//! items in A has no influence either. So the interval for d is narrow. An interval that is
+//! computed from three separate intervals, for the fills of A, of B and of their union, would be
+//! wider. The three fills vary together, and each of the three intervals would include this common
+//! variation.
 //!
 //! For a standard or classic filter, the number of bits that are set in A or hit by the d items
 //! follows a law of [`occupancy`](crate::occupancy). In this law, the set bits of A count as one
@@ -182,7 +183,7 @@ fn sliced(slices: &[(u64, u64)], items: u64, more: u64) -> Result<(f64, f64)> {
 /// Each end of the interval is wrong with probability at most `(1 - confidence) / 2`. For an empty
 /// standard or classic filter, the interval is that of [`items_interval`](super::items_interval).
 /// If the exact probabilities are not known or would take too long to compute, proven bounds
-/// replace them. This can only make the interval longer. The `method` of the result is then
+/// replace them. This can only widen the interval. The `method` of the result is then
 /// [`Method::Bound`].
 ///
 /// This takes at most a few hundredths of a second.

@@ -35,8 +35,8 @@ pub struct BitsInterval {
 
 /// Returns a confidence interval for the number of bits of a filter. The interval is computed from
 /// the numbers of items, probes and set bits. It covers the true number of bits with probability at
-/// least `confidence`. [`estimate_bits()`](crate::estimate_bits()) gives an estimate without an
-/// interval.
+/// least `confidence`. For an estimate without an interval, use
+/// [`estimate_bits()`](crate::estimate_bits()).
 ///
 /// Let X be the random number of set bits, and let alpha be `1 - confidence`. Let `P_m` be the
 /// probability if the filter has m bits. The interval contains every m that meets two conditions:
@@ -54,8 +54,7 @@ pub struct BitsInterval {
 /// the first condition.
 ///
 /// Computing the exact probabilities takes milliseconds to tenths of a second. If this would take
-/// longer, proven upper bounds replace the exact probabilities. This can only make the interval
-/// longer.
+/// longer, proven upper bounds replace the exact probabilities. This can only widen the interval.
 ///
 /// ```
 /// use truebloom_math::{Variant, bits_interval};

@@ -61,9 +61,9 @@ const TAIL: Effort = Effort { walk: 1e6, contours: 5_000 };
 /// conditions.
 ///
 /// Computing the exact probabilities takes up to a few tenths of a second. If this would take
-/// longer, proven upper bounds replace the exact probabilities. This can only make the interval
-/// longer. The bounds are used if the standard deviation of the number of set bits is above
-/// about 500. Computing them takes less than a millisecond.
+/// longer, proven upper bounds replace the exact probabilities. This can only widen the interval.
+/// The bounds are used if the standard deviation of the number of set bits is above about 500.
+/// Computing them takes less than a millisecond.
 ///
 /// ```
 /// use truebloom_math::{Variant, items_interval};

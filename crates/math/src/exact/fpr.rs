@@ -40,8 +40,8 @@ impl fmt::Display for Method {
 /// rate is in the bracket only with 99% confidence. If the field `method` is [`Method::Validated`],
 /// the bracket is not proven.
 ///
-/// With [`Method::Exact`], `lower` and `upper` are usually at most two units in the last place
-/// apart. This is a relative width below 5e-16. If a rate is computed from several counts of set
+/// With [`Method::Exact`], `lower` and `upper` usually differ by at most two units in the last
+/// place. This is a relative width below 5e-16. If a rate is computed from several counts of set
 /// bits, for example from one count per block, the relative width can be about 1e-12. The rates of
 /// recycling filters can have wider brackets than other rates. For the long-run rate of a recycling
 /// filter, the relative width is at most 1e-9.

@@ -11,7 +11,8 @@ impl SplitMix64 {
         SplitMix64::of(&[seed])
     }
 
-    /// Creates a generator whose internal state is `state`, as in the published algorithm.
+    /// Creates a generator with the internal state `state`. The published algorithm calls this
+    /// state the seed.
     #[must_use]
     pub fn at(state: u64) -> SplitMix64 {
         SplitMix64(state)

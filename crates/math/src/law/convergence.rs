@@ -211,9 +211,9 @@ pub fn theorem_6_3_lower_printed(bits_per_item: f64, probes: u32) -> f64 {
 }
 
 /// Returns `items * pairs_of_events`. According to Lemma 6.1 of Kirsch and Mitzenmacher, the rate
-/// exceeds its limit for large filters by at most this number. In the lemma, each event is one way
-/// in which an item can hit positions of the query. `pairs_of_events` is a sum over all pairs of
-/// events. Each term is the probability that both events happen for the same item.
+/// exceeds [`limit_rate`] by at most this number. In the lemma, each event is one way in which an
+/// item can hit positions of the query. `pairs_of_events` is a sum over all pairs of events. Each
+/// term is the probability that both events happen for the same item.
 #[must_use]
 pub fn lemma_6_1_upper(items: u64, pairs_of_events: f64) -> f64 {
     items as f64 * pairs_of_events

@@ -19,16 +19,16 @@ pub struct Fill {
     pub bits: u64,
     /// The expected number of set bits, with a relative error below 1e-15.
     ///
-    /// For a filter without slices, the formula is `m (1 - g_1)`. Here m is the number of bits, and
-    /// `g_1` is the probability that a given bit is empty. See Burns (44), and Grandi (7) and (13),
-    /// in docs/PAPERS.md.
+    /// For a filter without slices, let m be the number of bits, and let `g_1` be the probability
+    /// that a given bit is empty. The mean is then `m (1 - g_1)`. See Burns (44), and Grandi (7)
+    /// and (13), in docs/PAPERS.md.
     pub mean: f64,
     /// The variance of the number of set bits, with a relative error below 1e-15. A variance that
     /// is too small for an `f64` is 0.
     ///
-    /// For a filter without slices, the formula is `m g_1 + m (m-1) g_2 - m^2 g_1^2`. Here m is the
-    /// number of bits, and `g_j` is the probability that j given bits are empty. See Grandi (8) and
-    /// (14) in docs/PAPERS.md. Burns (43) is misprinted.
+    /// For a filter without slices, let m be the number of bits, and let `g_j` be the probability
+    /// that j given bits are empty. The variance is then `m g_1 + m (m-1) g_2 - m^2 g_1^2`. See
+    /// Grandi (8) and (14) in docs/PAPERS.md. Burns (43) is misprinted.
     pub variance: f64,
 }
 

@@ -122,9 +122,9 @@ pub trait Law: sealed::Sealed + Send + Sync {
     /// sum is at most `rate`.
     ///
     /// For the laws of the three [`Variant`]s, the comparison is exact. The default implementation
-    /// adds [`hash_floor`] to the upper end of the proven bracket instead of the expected rate, and
-    /// requires a sum below `rate`. So the default implementation can return false for a filter
-    /// that meets `rate`.
+    /// uses the upper end of the proven bracket instead of the expected rate, and requires that its
+    /// sum with [`hash_floor`] is below `rate`. So the default implementation can return false for
+    /// a filter that meets `rate`.
     ///
     /// # Errors
     /// Fails as [`fpr`](Self::fpr) does.
@@ -134,11 +134,11 @@ pub trait Law: sealed::Sealed + Send + Sync {
         Ok(fpr.upper < rate.to_f64())
     }
 
-    /// Returns the terms by which equal hashes and dependent positions raise the rate above that of
-    /// a filter with independent positions. The result has one [`Floor`] for each cause. Every
-    /// scheme has the term for equal hashes, which does not depend on the number of bits. If the
-    /// positions of a key depend on each other, there are further terms, which tend to 0 as the
-    /// number of bits grows.
+    /// Returns the terms that equal hashes and dependent positions add to the rate of a filter with
+    /// independent positions. The result has one [`Floor`] for each cause. Every scheme has the
+    /// term for equal hashes, which does not depend on the number of bits. If the positions of a
+    /// key depend on each other, there are further terms, which tend to 0 as the number of bits
+    /// grows.
     fn floors(&self, items: u64, hash_bits: u32) -> Vec<Floor> {
         vec![Floor { cause: EQUAL_HASHES, rate: hash_floor(items, hash_bits) }]
     }
@@ -211,7 +211,7 @@ impl Variant {
         }
     }
 
-    /// Returns the law for `bits` and `probes`.
+    /// Returns the [`Law`] of filters with `bits` bits and `probes` probes per item.
     ///
     /// # Errors
     /// Fails if a parameter is out of range. Bits must be from 1 to 2^62, and probes from 1 to
@@ -257,10 +257,9 @@ impl Variant {
     /// items and `probes` probes.
     ///
     /// The result contains a bracket: a lower and an upper bound on the rate. The bracket is proven
-    /// for all parameters. The two bounds are at most two units in the last place of a
-    /// floating-point number apart. The computation takes a few microseconds for ordinary
-    /// parameters. For up to 64 probes and up to 2^40 bits, the computation takes less than a
-    /// millisecond.
+    /// for all parameters. The two bounds differ by at most two units in the last place of an
+    /// `f64`. The computation takes a few microseconds for ordinary parameters. For up to 64 probes
+    /// and up to 2^40 bits, the computation takes less than a millisecond.
     ///
     /// ```
     /// use truebloom_math::Variant;

@@ -299,7 +299,7 @@ impl Law for PartitionDouble {
         Ok(fpr.upper < rate.to_f64())
     }
 
-    /// Returns the terms by which equal hashes and dependent positions raise the rate, with one
+    /// Returns the terms that equal hashes and dependent positions add to the rate, with one
     /// [`Floor`] for each cause. Here m' is the number of bits per slice, and k is the number of
     /// slices.
     ///
@@ -307,10 +307,9 @@ impl Law for PartitionDouble {
     ///   bound.
     /// - `equal pairs of hashes`: an item and the query have the same h1 and h2 modulo m'. This
     ///   term is an upper bound.
-    /// - `h2 of short order`: an item can share positions with the query in several slices. There
-    ///   is one such term for each divisor r of m' with `1 < r < k`. In that term, the difference
-    ///   between the h2 of the item and the h2 of the query has additive order r. This term is a
-    ///   first-order approximation.
+    /// - `h2 of short order`: an item and the query share positions in several slices, because the
+    ///   difference between their h2 has an additive order r below k. There is one such term for
+    ///   each divisor r of m' with `1 < r < k`. This term is a first-order approximation.
     ///
     /// All terms except `equal hashes` tend to 0 as the slices grow.
     fn floors(&self, items: u64, hash_bits: u32) -> Vec<Floor> {

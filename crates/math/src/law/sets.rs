@@ -53,8 +53,7 @@ impl FromStr for SetOp {
 /// intersection can be slightly higher than the product of the rates of the filters. The reason is
 /// that a query of a standard filter has a random number of distinct positions. In classic and
 /// partitioned filters, this number is fixed, so the rate of the intersection is equal to the
-/// product. The lower and the upper end of the result are at most two units in the last place of a
-/// floating-point number apart.
+/// product. The two ends of the result differ by at most two units in the last place of an `f64`.
 ///
 /// ```
 /// use truebloom_math::{Variant, sets};

@@ -1,5 +1,5 @@
-//! Simulations with ideal (uniformly random) hashes, for rates that no law gives. A simulation
-//! fills filters with random keys, and then queries new keys.
+//! Simulations with ideal (uniformly random) hashes, for rates without a narrow proven bracket. A
+//! simulation fills filters with random keys, and then queries new keys.
 
 use crate::exact::power::power;
 pub use crate::exact::random::SplitMix64;

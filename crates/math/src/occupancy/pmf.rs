@@ -83,23 +83,23 @@ impl Occupancy {
     /// ```
     ///
     /// # Errors
-    /// Fails with [`Error::LawTooCostly`](crate::Error::LawTooCostly) if the computation would take
-    /// more than a few seconds. For more than 256 throws (independent probes), also fails if there
-    /// are more than 2^53 throws or bits.
+    /// Fails with [`Error::LawTooCostly`](crate::Error::LawTooCostly) above 2^53 throws
+    /// (independent probes), or if the computation would take more than a few seconds. With more
+    /// than 256 throws, also fails above 2^53 bits.
     pub fn pmf_window(&self) -> Result<Pmf> {
         let _work = work::begin();
         self.part(1e-20)
     }
 
     /// Returns the probability of exactly `ones` set bits, with a relative error of at most 1e-12
-    /// for results above 1e-280. If this number of set bits is impossible, the result is 0. For
-    /// more than 256 throws (independent probes, as in a standard filter), this takes microseconds.
-    /// For all other laws, this takes as long as [`Occupancy::pmf`].
+    /// for results above 1e-280. If this number of set bits is impossible, the result is 0. In a
+    /// standard filter, each probe is a *throw*. For a law of more than 256 throws, this takes
+    /// microseconds. For all other laws, this takes as long as [`Occupancy::pmf`].
     ///
     /// # Errors
-    /// Fails with [`Error::LawTooCostly`](crate::Error::LawTooCostly) if the computation would take
-    /// more than a few seconds. For more than 256 throws (independent probes), also fails if there
-    /// are more than 2^53 throws or bits.
+    /// Fails with [`Error::LawTooCostly`](crate::Error::LawTooCostly) above 2^53 throws
+    /// (independent probes), or if the computation would take more than a few seconds. With more
+    /// than 256 throws, also fails above 2^53 bits.
     pub fn probability(&self, ones: u64) -> Result<f64> {
         let _work = work::begin();
         let (least, most) = self.support();

@@ -99,9 +99,10 @@ impl Forgetting {
     /// of new items between an item and its repeat. The result is an average over the distribution
     /// `gaps`.
     ///
-    /// Gaps below 20,000 are added individually. Larger gaps are grouped into ranges. The length of
-    /// a range is a thousandth of its smallest gap. For all gaps of a range, the function uses the
-    /// probability for the gap in the middle. The error of the result is at most about 1e-3.
+    /// Each gap below 20,000 is a separate term of the average. Larger gaps are grouped into
+    /// ranges. The length of a range is a thousandth of its smallest gap. For all gaps of a range,
+    /// the function uses the probability for the gap in the middle. The error of the result is at
+    /// most about 1e-3.
     ///
     /// # Errors
     /// Fails if a parameter of the distribution is out of range.

@@ -27,9 +27,8 @@ pub enum Phases {
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Trigger {
-    /// The *trigger* is the item that makes the active filter full. The trigger stays in the filter
-    /// when the active filter becomes the frozen filter. So the frozen filter may have more set
-    /// bits than the recycle threshold.
+    /// The *trigger* is the item that makes the active filter full. The trigger stays in the frozen
+    /// filter. So the frozen filter may have more set bits than the recycle threshold.
     #[default]
     Included,
     /// The *trigger* is the item that makes the active filter full. The bits that the trigger has
@@ -87,8 +86,8 @@ impl Default for Mode {
 }
 
 impl Mode {
-    /// Creates a mode with two phases. The item that makes the active filter full stays in the
-    /// filter when it becomes the frozen filter ([`Trigger::Included`]). All other settings are the
+    /// Creates a mode with two phases. The *trigger*, which is the item that makes the active
+    /// filter full, stays in the frozen filter ([`Trigger::Included`]). All other settings are the
     /// defaults.
     #[must_use]
     pub fn two_phase() -> Mode {

@@ -17,13 +17,13 @@ pub enum Counting {
     /// The rate after N new items, when the filter is fullest (f_w). All new items count towards N,
     /// even new items that are wrongly reported as seen.
     Worst,
-    /// The average rate of the first N new items (f_o). All new items count towards N, even new
-    /// items that are wrongly reported as seen. To be emptied after exactly N new items, a filter
-    /// would have to know which items are really new.
+    /// The false-positive rate, averaged over the first N new items of a cycle (f_o). All new items
+    /// count towards N, even new items that are wrongly reported as seen. To be emptied after
+    /// exactly N new items, a filter would have to know which items are really new.
     Oracle,
-    /// The average rate of all new items of a cycle (f_a). The cycle ends when N items have each
-    /// set at least one bit. An item that sets no bit is reported as seen, so a user of the filter
-    /// cannot count it.
+    /// The false-positive rate, averaged over all new items of a cycle (f_a). The cycle ends when N
+    /// items have each set at least one bit. An item that sets no bit is reported as seen, so a
+    /// user of the filter cannot count it.
     Real,
 }
 

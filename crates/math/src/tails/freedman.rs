@@ -47,11 +47,12 @@ const MOST_DROPS: f64 = 9_007_199_254_740_992.0;
 /// known. With probability at least `confidence`, the bound is right after every item of the stream
 /// of offered items.
 ///
-/// For each kept item, let rho be the probability, just before its insertion, that a new item is
-/// wrongly reported as known. `compensator` is the sum of the odds `rho / (1 - rho)` over the kept
-/// items. `max_odds` is an upper bound on the odds of every item, and must be fixed before the
-/// stream begins. The positions of a new item must be independent of everything that happened
-/// before. A forgotten item that is offered again with the same seed violates this condition.
+/// An item is *kept* if the filter reported it as new. Just before a kept item is inserted, let rho
+/// be the probability that the filter would report a new item as known. `compensator` is the sum of
+/// the odds `rho / (1 - rho)` over the kept items. `max_odds` is an upper bound on the odds of
+/// every item, and must be fixed before the stream begins. The positions of a new item must be
+/// independent of everything that happened before. A forgotten item that is offered again with the
+/// same seed violates this condition.
 ///
 /// For a large compensator S, the bound is about `S + sqrt(2 S (ln(1/alpha) + 4))`, where alpha is
 /// `1 - confidence`. The computation takes microseconds.

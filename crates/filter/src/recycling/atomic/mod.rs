@@ -111,10 +111,10 @@ impl AtomicRecyclingFilter {
         AtomicRecyclingFilter::with_hasher(bits, probes, policy, PortableHasher::random()?)
     }
 
-    /// Like [`RecyclingFilter::for_items`], for a filter that threads share. The threads together
-    /// can set slightly more bits than the recycle threshold allows: see [What
-    /// holds](Self#what-holds). In this case, the rate of the filter is slightly higher than
-    /// `rate`.
+    /// Like [`RecyclingFilter::for_items`], for a filter that threads share. Together, the threads
+    /// can set slightly more bits than the recycle threshold allows. The rate of the filter is then
+    /// slightly higher than `rate`. The section [What holds](Self#what-holds) gives the largest
+    /// number of set bits.
     ///
     /// ```
     /// use truebloom::recycling::AtomicRecyclingFilter;

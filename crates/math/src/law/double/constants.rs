@@ -46,13 +46,13 @@ impl Double {
     /// approximation has no proven bound.
     ///
     /// For plain double hashing, the formula for the coefficient is exact. With offsets, the
-    /// function counts the positions that items share with a sample query. The function assumes
-    /// that m is so large that these counts are the same for nearly all queries. For
-    /// [`LARGE_PRIME`](crate::law::convergence::LARGE_PRIME), one sample query is enough. For other
-    /// m, the result is an estimate: the mean over four sample queries, or the value of a single
-    /// sample query if there are more than 36 probes. The computation takes about `k^4` steps.
-    /// Theorem 6.1 of Kirsch and Mitzenmacher gives a different number, which is wrong (errata K1,
-    /// K2).
+    /// function chooses sample queries, and counts the positions that items share with them. The
+    /// function assumes that m is so large that these counts are the same for nearly all queries.
+    /// For [`LARGE_PRIME`](crate::law::convergence::LARGE_PRIME), one sample query is enough. For
+    /// other m, the result is an estimate: the mean over four sample queries, or the value of a
+    /// single sample query if there are more than 36 probes. The computation takes about `k^4`
+    /// steps. Theorem 6.1 of Kirsch and Mitzenmacher gives a different number, which is wrong
+    /// (errata K1, K2).
     ///
     /// # Errors
     /// Fails if `bits_per_item` is not a positive number, or if there are more than 64 probes.

@@ -234,7 +234,7 @@ impl Law for Double {
         Ok(fpr.upper < rate.to_f64())
     }
 
-    /// Returns the terms by which equal hashes and dependent positions raise the rate, with one
+    /// Returns the terms that equal hashes and dependent positions add to the rate, with one
     /// [`Floor`] for each cause. For the following three causes, the term is an upper bound:
     ///
     /// - `equal hashes`: an item and the query have the same full hash. Only this term does not

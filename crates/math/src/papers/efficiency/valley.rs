@@ -37,11 +37,11 @@ pub fn crossover(probes: u32) -> Result<f64> {
     Ok(x)
 }
 
-/// Returns the efficiency at the crossover: the number x of items per bit that [`crossover`]
-/// returns. At x, filters with k = `probes` and with k + 1 probes have the same rate according to
-/// Knuth's approximation. Their efficiencies have peaks at different numbers of items per bit.
-/// Suppose that between these peaks, the better of the two numbers of probes is always used. The
-/// lowest efficiency between the peaks is then at the crossover. This efficiency is
+/// Returns the efficiency at the crossover. There, the number x of items per bit is the result of
+/// [`crossover`]. At x, filters with k = `probes` and with k + 1 probes have the same rate
+/// according to Knuth's approximation. Their efficiencies have peaks at different numbers of items
+/// per bit. Suppose that between these peaks, the better of the two numbers of probes is always
+/// used. The lowest efficiency between the peaks is then at the crossover. This efficiency is
 /// `k (k+1) x^2 / ln 2`, because the rate is `e^(-k (k+1) x)`. As k grows, this efficiency
 /// increases towards ln 2.
 ///

@@ -198,10 +198,10 @@ fn decimal_below(limit: f64) -> i64 {
 /// on average. The long-run average rate of the design is proven to be at most `rate`. The result
 /// is `None` if no design with up to 2^62 bits was found.
 ///
-/// The search stops at a size that is large enough when a slightly smaller size is not. The two
-/// sizes differ by at most one line plus a thousandth of the size. A design with more bits can hold
-/// slightly fewer items, so an even smaller size may still be enough. The search takes a few tenths
-/// of a second.
+/// The search stops when it has found a size that is large enough and a slightly smaller size that
+/// is not. The two sizes differ by at most one line plus a thousandth of the size. A design with
+/// more bits can hold slightly fewer items, so an even smaller size may still be enough. The search
+/// takes a few tenths of a second.
 ///
 /// # Errors
 /// Fails if `items` is 0 or less, or above 1e18, or if the rate is below 1e-9.
