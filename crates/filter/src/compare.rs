@@ -178,10 +178,10 @@ impl Comparison {
     /// memory for at most four more filters of the same size.
     ///
     /// # Errors
-    /// Returns an error if there are fewer than two filters, if `confidence` is not above 0 and at
-    /// most 0.999999, or if the filters cannot be merged. Returns an error if one of the filters is
-    /// a [`ScalableFilter`](crate::ScalableFilter), is an intersection, or has an implausible
-    /// number of set bits. See [`CompareError`].
+    /// Returns an error if there are fewer than two filters, if `confidence` is at most 0 or above
+    /// 0.999999, or if the filters cannot be merged. Returns an error if one of the filters is a
+    /// [`ScalableFilter`](crate::ScalableFilter), is an intersection, or has an implausible number
+    /// of set bits. See [`CompareError`].
     pub fn of<K: Counted>(filters: &[AnyFilter<K>], confidence: f64) -> Result<Comparison, CompareError> {
         let (Some(first), true, true) = (filters.first(), filters.len() > 1, confidence > 0.0 && confidence <= 1.0 - ALPHA) else {
             return Err(CompareError::Arguments);

@@ -94,7 +94,7 @@ pub enum BuildError {
         found: u64,
         /// The values that the field may have.
         expected: Expected,
-        /// The reason why other values are invalid.
+        /// Why the field must have one of these values.
         why: &'static str,
     },
     /// A blocked recycling filter does not support this policy.

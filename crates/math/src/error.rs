@@ -60,8 +60,8 @@ pub enum Error {
         asked: Rate,
         /// The number of bits of the filter.
         bits: u64,
-        /// Twice the upper bound on the rate that equal hashes cause. The requested rate must be at
-        /// least this number.
+        /// The requested rate must be at least this number: twice the upper bound on the rate that
+        /// equal hashes cause.
         least: f64,
     },
     /// The rate needs more memory than is allowed.

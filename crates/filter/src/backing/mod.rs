@@ -41,8 +41,7 @@ pub trait Backing: Sized + sealed::Sealed {
     type Cells<C: Counter>: Deref<Target = [Self::Cell<C>]> + Send + Sync;
     /// A value computed from all bits, or `()` if the bits were not read.
     type Known<T: Clone + PartialEq + Send + Sync>: Clone + PartialEq + Send + Sync;
-    /// The values that are equal in all filters with the same plan and seed, such as the hasher and
-    /// the scheme.
+    /// The values that filters can share with each other, such as the hasher and the scheme.
     type Head<T: 'static>: Deref<Target = T>;
 }
 
@@ -56,8 +55,7 @@ pub trait Counted: Backing {
     fn kept<T: Clone + PartialEq + Send + Sync>(known: &Self::Known<T>) -> &T;
 }
 
-/// A backing in which a new filter can be made. It can hold the values that filters with the same
-/// plan and seed share.
+/// A backing in which a new filter can be made. It can hold a new [`Head`](Backing::Head).
 pub(crate) trait Headed: Counted {
     /// Wraps the shared values for a new filter.
     fn head<T: 'static>(head: T) -> Self::Head<T>;
@@ -183,8 +181,8 @@ own! {
     Shared: Arc by Arc::new, its own by Arc::get_mut;
 }
 
-/// The values that filters with the same plan and seed could share, stored in one filter and not
-/// shared.
+/// One filter's own copy of the values that a [`Shared`] filter shares with its clones, such as the
+/// hasher and the scheme.
 #[derive(Clone, Copy, Debug)]
 pub struct Inline<T>(pub(crate) T);
 

@@ -92,7 +92,7 @@ macro_rules! count_methods {
             self.counts.excluded().is_some()
         }
 
-        /// An upper bound on the number of distinct keys in the filter. For a filter that is no
+        /// An upper bound on the number of distinct keys in the filter. If the filter is not an
         /// intersection, the bound is [`offered`](Self::offered), the number of insertions. For an
         /// intersection of two filters, the bound is the smaller bound of the two filters, plus the
         /// number of later insertions.

@@ -45,9 +45,9 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
     ///
     /// After an intersection, the number of keys cannot be estimated from the number of set bits.
     /// From then on, [`is_intersection`](Self::is_intersection) returns true until the filter is
-    /// cleared, even after the filter is saved and opened. After the intersection,
-    /// [`most_items`](Self::most_items) returns the smaller of the two values that this method
-    /// returned for the two filters before.
+    /// cleared, even after the filter is saved and opened. Before the intersection, each filter has
+    /// its own value of [`most_items`](Self::most_items). After the intersection, the value is the
+    /// smaller of the two.
     ///
     /// The time is linear in the number of bits.
     ///

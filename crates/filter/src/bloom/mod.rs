@@ -141,7 +141,7 @@ pub struct FilterOf<S: Scheme, H: KeyHasher = PortableHasher, K: Backing = Owned
     pub(crate) counts: Counts,
 }
 
-/// The values that all filters with the same plan and seed share.
+/// The values that filters can share with each other.
 #[derive(Clone)]
 pub struct Head<S, H> {
     pub(crate) hasher: H,

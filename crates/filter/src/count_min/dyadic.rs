@@ -62,9 +62,9 @@ fn key(index: u64, level: u32) -> u128 {
 }
 
 impl<C: Counter> DyadicCountMin<C> {
-    /// A sketch for integers below `2^bits`, where `bits` is 1 to 64. For any single aligned range,
-    /// the estimate exceeds the true count by at most `epsilon` times the sum of all counts, with
-    /// probability at least `1 - delta`. The seed is random.
+    /// A sketch for integers below `2^bits`, where `bits` is 1 to 64. The estimate for one aligned
+    /// range (see [`DyadicCountMin`]) exceeds the true count by at most `epsilon` times the sum of
+    /// all counts, with probability at least `1 - delta`. The seed is random.
     ///
     /// # Errors
     /// Returns the same errors as [`CountMin::new`], and an error if `bits` is not from 1 to 64.

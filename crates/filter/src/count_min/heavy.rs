@@ -197,8 +197,8 @@ impl<C: Counter> HeavyHitters<C> {
 
 impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
     /// Adds an empty list with this capacity to a sketch. If the sketch has already counted keys,
-    /// these keys are not in the list. The value of [`missed_at_most`](Self::missed_at_most) is
-    /// therefore the sum of all counts at first.
+    /// these keys are not in the list. So at first, the value of
+    /// [`missed_at_most`](Self::missed_at_most) is the sum of all counts.
     ///
     /// # Errors
     /// Returns an error if `capacity` is 0 or above 2^32.

@@ -49,7 +49,7 @@ pub enum Unkept {
     },
     /// The old file has other names (hard links). These names still lead to the old contents.
     Links {
-        /// The number of the other names.
+        /// The number of other names of the old file.
         others: u64,
     },
 }

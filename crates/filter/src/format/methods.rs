@@ -20,8 +20,8 @@ macro_rules! writes_files {
             /// index on, the part is shorter. Use this method to send a value in parts.
             ///
             /// The time is linear in the length of the part. The first 256 bytes are the header,
-            /// which contains a checksum of the payload. If the part includes some of these 256
-            /// bytes, the time is linear in the length of all bytes.
+            /// which contains a checksum of the payload. If the part includes bytes of the header,
+            /// the time is linear in the length of the whole file.
             ///
             /// # Errors
             /// Returns an error if the memory for the part cannot be allocated.

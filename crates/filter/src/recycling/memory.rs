@@ -76,8 +76,8 @@ pub enum Entered {
 }
 
 /// The bits of one or two phases. Each phase represents a set of keys. The rate of the filter is
-/// known at any moment: the probability that a key is reported as seen although it was never
-/// offered.
+/// the probability that a key is reported as seen although it was never offered. This rate is known
+/// at any moment.
 pub trait Memory<K: Backing>: Sized + PartialEq {
     /// The type of the recycle threshold.
     type Limit: Limit;

@@ -16,7 +16,7 @@ use truebloom_math::{Error, Fpr};
 pub trait Placed: Sized + 'static {
     /// The kind of file in which such a filter is saved.
     const KIND: FileKind;
-    /// The type of the bits.
+    /// The type that stores the bits.
     type Storage<K: Backing>: Storage<Self, K>;
     /// The implementation of batches.
     type Batches: Batches<Self>;

@@ -39,10 +39,10 @@ impl Shape {
     /// `at_least[j]` is the number of counters of row j that are at least v. The function needs
     /// only these numbers, not v itself.
     ///
-    /// Consider the fraction of counters that are at least v in each row. For independent rows, the
-    /// bound is the product of these fractions over all rows. For two hashes, any two rows of a
-    /// copy are independent, but three rows can depend on each other. The bound therefore
-    /// multiplies only the two smallest fractions of each copy.
+    /// For each row, take the fraction of its counters that are at least v. For independent rows,
+    /// the bound is the product of these fractions. For two hashes, any two rows of a copy are
+    /// independent, but three rows can depend on each other. The bound therefore multiplies only
+    /// the two smallest fractions of each copy.
     ///
     /// # Errors
     /// Fails if the length of `at_least` is not the number of rows, or if a number in it is above

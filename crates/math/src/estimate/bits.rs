@@ -34,7 +34,7 @@ const MAX_STEPS: f64 = 1e8;
 /// * For the classic filter, the estimate is `x + x W(x-1) / W(x)` (Burns, equation 47). `W(x)` is
 ///   the number of ways in which n items of k distinct bits each can cover exactly x given bits.
 /// * For the standard filter, the estimate is `x + S(nk, x-1) / S(nk, x)` (Burns, equation 48). S
-///   is the Stirling number of the second kind.
+///   denotes the Stirling numbers of the second kind.
 ///
 /// The computation takes `items * ones * probes` steps.
 ///

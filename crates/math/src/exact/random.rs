@@ -5,7 +5,7 @@
 pub struct SplitMix64(u64);
 
 impl SplitMix64 {
-    /// Creates a generator for a seed. The streams of similar seeds are unrelated.
+    /// Creates a generator with this seed. Similar seeds give unrelated streams of numbers.
     #[must_use]
     pub fn new(seed: u64) -> SplitMix64 {
         SplitMix64::of(&[seed])

@@ -124,10 +124,9 @@ pub fn partition_constant(bits_per_item: f64, probes: u32) -> f64 {
 /// order r, where phi is Euler's function.
 ///
 /// Number the slices from 0. For a given r, two slices belong to the same class if their numbers
-/// are equal modulo r. So there are r classes. If b has order r, the slices in which the item hits
-/// the query's position are either exactly one class, or no slices at all. Let `|A|` be the number
-/// of slices in a class A. Let `s(r)` be the sum of `q^(k-|A|) - q^k` over all r classes. The
-/// coefficient is
+/// are equal modulo r. So there are r classes. If b has order r, the item hits the query's position
+/// either in the slices of exactly one class, or in no slice. Let `|A|` be the number of slices in
+/// a class A. Let `s(r)` be the sum of `q^(k-|A|) - q^k` over all r classes. The coefficient is
 ///
 /// ```text
 /// (k^2/c^2) [ sum over r of phi(r) (s(r) - k y q^(k-1)) - curvature / 2 ]
@@ -288,10 +287,10 @@ pub fn theorem_7_1(items: u64, probes: u32, lambda: f64, delta: f64, bias: f64, 
     (2.0 * libm::exp(-2.0 * n * left * left / (lambda * lambda + excess * (2.0 * lambda + excess)))).min(1.0)
 }
 
-/// Returns an upper bound on the probability that S differs from p by more than `distance`. Here S
-/// is the share of false positives among `queries` new keys, and p is the limit of the rate for
-/// large filters ([`limit_rate`]). Both the filter and the queries are random. The bound is the
-/// third part of Theorem 7.2 of Kirsch and Mitzenmacher.
+/// Returns an upper bound on the probability that S, the share of false positives among `queries`
+/// new keys, differs from p by more than `distance`. Here p is the limit of the rate for large
+/// filters ([`limit_rate`]). Both the filter and the queries are random. The bound is the third
+/// part of Theorem 7.2 of Kirsch and Mitzenmacher.
 ///
 /// The bound is a sum of two bounds. Hoeffding's inequality bounds the probability that S, the
 /// share of false positives, is more than `distance / 2` away from the rate of the filter.

@@ -35,9 +35,9 @@ use alloc::vec::Vec;
 /// Here, `c(r, T)` is the number of residue classes modulo r that contain a slice number in T. By
 /// the principle of inclusion and exclusion, the probabilities for all sets T give the rate.
 ///
-/// Let k be the number of slices. If m' is prime and at least k, W(T) depends only on the size of
-/// T. In this case, the formula in section 3 of the paper is exact. If m' is a prime smaller than
-/// k, that formula can be wrong (erratum K9 in `docs/ERRATA.md`).
+/// Let k be the number of slices. If m' is prime and at least k, W(T) depends only on the number of
+/// slices in T. In this case, the formula in section 3 of the paper is exact. If m' is a prime
+/// smaller than k, that formula can be wrong (erratum K9 in `docs/ERRATA.md`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PartitionDouble {
     slice_bits: u64,

@@ -14,11 +14,11 @@
 //!
 //! The following paragraphs show that X has the distribution of a sum of independent Bernoulli
 //! variables. Let `F(z) = E[z^X]` and write `F(1 + z) = sum_j C(m,j) a_j z^j`. Here `a_j` is the
-//! probability that `j` given bits are all hit. Take two independent random sets of bits. For the
-//! intersection of the two sets, `a_j` is the product of the values `a_j` for the two sets. This
-//! operation on polynomials is the composition of Schur (1914) and Szegő (1922). If both
-//! polynomials have only real roots, and all roots of one of them have the same sign, then their
-//! composition has only real roots.
+//! probability that `j` given bits are all hit. Each of two independent random sets of bits has its
+//! own `a_j`. The `a_j` of their intersection is the product of the two. This operation on
+//! polynomials is the composition of Schur (1914) and Szegő (1922). If both polynomials have only
+//! real roots, and all roots of one of them have the same sign, then their composition has only
+//! real roots.
 //!
 //! A single committee of size k has `F(z) = z^k`, so all roots of `F(1 + z)` are -1. A polynomial
 //! with non-negative coefficients has no positive root. So the polynomial of an intersection of

@@ -31,12 +31,12 @@ impl Occupancy {
         Ok(self.bits as f64 * self.all_hit(1)?)
     }
 
-    /// Returns the variance of the number of set bits, with a relative error below 1e-15. The
-    /// variance is `m h_1 + m (m-1) h_2 - m^2 h_1^2`. Here, m is the number of bits, and `h_j` is
-    /// the probability that j given bits are all set. See equations (8) and (14) of Grandi;
-    /// equations (43) and (50) of Burns are misprinted. If the committees (the sets of distinct
-    /// bits that items hit) have few different sizes, this takes microseconds for any number of
-    /// bits and items. The result is 0 if the variance is below the range of `f64`.
+    /// Returns the variance of the number of set bits, with a relative error below 1e-15. Let m be
+    /// the number of bits, and `h_j` the probability that j given bits are all set. The variance is
+    /// `m h_1 + m (m-1) h_2 - m^2 h_1^2`. See equations (8) and (14) of Grandi; equations (43) and
+    /// (50) of Burns are misprinted. If the committees (the sets of distinct bits that items hit)
+    /// have few different sizes, this takes microseconds for any number of bits and items. The
+    /// result is 0 if the variance is below the range of `f64`.
     ///
     /// # Errors
     /// Fails if the moments would take too much work, for example with very many different

@@ -26,10 +26,11 @@ pub enum Approximation {
     /// bound for the classic filter. For the standard filter, the proof has a gap (see
     /// [`RateBounds::upper`](crate::bounds::RateBounds::upper)).
     Bloom,
-    /// `E[C(X, k)] / C(m, k)` for m bits, n items and k probes. C is the binomial coefficient. X is
-    /// the number of set bits if nk positions are chosen independently, each of them uniformly.
-    /// Burns calls the formula L (inequality 64). It is a lower bound on the rate of the standard
-    /// filter, and on that of the classic filter.
+    /// `E[C(X, k)] / C(m, k)` for m bits, n items and k probes. C is the binomial coefficient, and
+    /// X is the number of set bits. This is the expected rate if the nk positions of the items are
+    /// independent and uniform, and the k positions of a query are distinct. Burns calls the
+    /// formula L (inequality 64). It is a lower bound on the rate of the standard filter, and on
+    /// that of the classic filter.
     Lower,
 }
 

@@ -124,7 +124,7 @@ pub fn worst_capacity(bits: u64, rate: &Rate, mode: Mode) -> Result<Option<Sized
 /// results were checked against a search over all sizes.
 ///
 /// # Errors
-/// Fails as [`capacity()`] does. Also fails if `items` is not above 0, or if it is above 1e18.
+/// Fails as [`capacity()`] does. Also fails if `items` is 0 or less, or above 1e18.
 pub fn min_bits(items: f64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>> {
     let _work = work::begin();
     leaving_room(rate, 0, |rate| Search::new(rate, Kept::Average, mode)?.min_bits(items))

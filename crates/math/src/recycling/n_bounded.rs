@@ -9,21 +9,21 @@ use crate::{Fpr, Method, Variant};
 use alloc::vec;
 
 /// Says which rate is computed for a filter that is emptied after N items. This also determines
-/// which items count towards N. The names f_w, f_o and f_a are those of Dozier, Salamatian and
-/// Rubenstein.
+/// which items count towards N.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Counting {
-    /// The rate after N new items, when the filter is fullest (f_w). All new items count towards N,
-    /// even new items that are wrongly reported as seen.
+    /// The rate after N new items, when the filter is fullest. Dozier et al. call it f_w. All new
+    /// items count towards N, even new items that are wrongly reported as seen.
     Worst,
-    /// The false-positive rate, averaged over the first N new items of a cycle (f_o). All new items
-    /// count towards N, even new items that are wrongly reported as seen. To be emptied after
-    /// exactly N new items, a filter would have to know which items are really new.
+    /// The false-positive rate, averaged over the first N new items of a cycle. Dozier et al. call
+    /// it f_o. All new items count towards N, even new items that are wrongly reported as seen. To
+    /// be emptied after exactly N new items, a filter would have to know which items are really
+    /// new.
     Oracle,
-    /// The false-positive rate, averaged over all new items of a cycle (f_a). The cycle ends when N
-    /// items have each set at least one bit. An item that sets no bit is reported as seen, so a
-    /// user of the filter cannot count it.
+    /// The false-positive rate, averaged over all new items of a cycle. Dozier et al. call it f_a.
+    /// The cycle ends when N items have each set at least one bit. An item that sets no bit is
+    /// reported as seen, so a user of the filter cannot count it.
     Real,
 }
 

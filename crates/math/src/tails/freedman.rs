@@ -6,7 +6,7 @@
 //! answer "new" are *kept*. A *wrong drop* is a new item with the answer "known". The probability
 //! that the next new item is a wrong drop is the *pass probability* rho. It depends on everything
 //! that happened before. Wrong drops look like repeats, so only the kept items can be observed. Let
-//! `g = rho / (1 - rho)` be the odds of a wrong drop just before an item.
+//! `g = rho / (1 - rho)` be the odds that the next new item is a wrong drop.
 //!
 //! * Let W be the number of wrong drops. Let the *compensator* `S` be the sum of g over the kept
 //!   items. S and W have the same mean, for the following reason. A new item adds rho to the mean
@@ -44,8 +44,8 @@ const MOST: f64 = 1_048_576.0;
 const MOST_DROPS: f64 = 9_007_199_254_740_992.0;
 
 /// Returns an upper bound on the number of wrong drops: new items that the filter reported as
-/// known. With probability at least `confidence`, the bound is right after every item of the stream
-/// of offered items.
+/// known. The bound can be computed after each item of a stream. With probability at least
+/// `confidence`, all these bounds are right.
 ///
 /// An item is *kept* if the filter reported it as new. Just before a kept item is inserted, let rho
 /// be the probability that the filter would report a new item as known. `compensator` is the sum of
