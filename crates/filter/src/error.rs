@@ -77,7 +77,7 @@ pub enum BuildError {
     /// The plan was made for longer hashes than the hasher computes. Hash collisions would be more
     /// frequent than planned.
     HashBits {
-        /// The number of bits in a hash of the hasher.
+        /// The number of bits in each hash that the hasher computes.
         found: u32,
         /// An upper bound on the part of the false-positive rate that hash collisions cause. The
         /// bound applies to hashes with as many bits as the field `found` says.
@@ -129,13 +129,12 @@ pub enum BuildError {
         /// The requested number of rows.
         found: u64,
     },
-    /// The shape was computed for a sketch whose rows get their hashes by another method
-    /// ([`Rows`]).
+    /// The rows of the sketch get their hashes in another way ([`Rows`]) than the shape requires.
     #[cfg(feature = "sketches")]
     RowHashes {
-        /// The method for which the shape was computed.
+        /// How the rows get their hashes, according to the shape.
         found: Rows,
-        /// The method that the sketch uses.
+        /// How the rows of the sketch get their hashes.
         expected: Rows,
     },
     /// The operating system provides no random numbers.
@@ -306,7 +305,8 @@ pub enum MergeError {
         /// The hasher of the filter that the merge would change, or `None` if the hasher has no
         /// number in the file format. Filters with such a hasher cannot be saved.
         ours: Option<HasherId>,
-        /// The hasher of the other filter, or `None` if the hasher has no number.
+        /// The hasher of the other filter, or `None` if this hasher has no number in the file
+        /// format.
         theirs: Option<HasherId>,
     },
     /// The two filters were made with different [`Growth`](truebloom_math::Growth) parameters.
@@ -486,7 +486,7 @@ pub enum FormatError {
         /// The kind of the file.
         found: FileKind,
     },
-    /// The Rust type with which the file was opened is for another scheme than the file has.
+    /// The file has another scheme than the Rust type with which it was opened.
     Scheme {
         /// The scheme of the Rust type.
         expected: SchemeId,
@@ -530,11 +530,11 @@ pub enum FormatError {
     /// The rate in the header is not strictly between 0 and 1. The rate is
     /// `numerator * 10^exponent / divisor`.
     Rate {
-        /// The numerator of the rate.
+        /// The `numerator` in the formula for the rate.
         numerator: u64,
-        /// The exponent of 10.
+        /// The `exponent` in the formula for the rate.
         exponent: i32,
-        /// The divisor of the rate.
+        /// The `divisor` in the formula for the rate.
         divisor: u64,
     },
     /// The unused bits after the last bit of the filter are not all 0.

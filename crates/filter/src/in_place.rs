@@ -119,7 +119,7 @@ impl<S: Scheme> InPlace<S> {
     /// # Errors
     /// Returns the errors of [`FilterOf::open`]. Returns an error if the file is already locked, or
     /// if it is read-only. Returns an error with the cause [`FormatError::Unfinished`] if the file
-    /// still has the mark of an update, because a program ended before it closed the filter.
+    /// is still marked as unfinished. In this case, a program ended before it closed the filter.
     pub unsafe fn open(path: impl AsRef<Path>) -> Result<InPlace<S>, FileError> {
         let path = path.as_ref();
         // SAFETY: as the caller promised.
@@ -166,7 +166,8 @@ impl<S: Scheme> InPlace<S> {
     /// # Errors
     /// * Returns an error if the bits cannot be written. After this error, it is unknown which bits
     ///   are on the disk. All later calls of this method and of [`close`](Self::close) therefore
-    ///   fail, too. The file keeps its mark, and [`recover`](Self::recover) opens the file.
+    ///   fail, too. The file stays marked as unfinished. [`recover`](Self::recover) can still open
+    ///   it.
     /// * Returns [`FileError::Replaced`] if the path no longer leads to the open file, because the
     ///   file was replaced, moved or deleted. A program that opens the path then does not find the
     ///   keys that were inserted into this filter.

@@ -106,9 +106,9 @@ impl FillVerdict {
     }
 
     /// Returns true if the test passes at the significance level [`ALPHA`], or if nothing was
-    /// tested. The level of the test for too few set bits is `ALPHA / 2`. The level of the test for
-    /// too many set bits is `ALPHA / 4`. The last `ALPHA / 4` is for the bounds on the number of
-    /// items: they are wrong with at most this probability.
+    /// tested. The test has two parts. The part for too few set bits has the level `ALPHA / 2`. The
+    /// part for too many set bits has the level `ALPHA / 4`. The remaining `ALPHA / 4` is for the
+    /// bounds on the number of items: they are wrong with at most this probability.
     #[must_use]
     pub fn holds(&self) -> bool {
         !self.tested || (self.too_few >= ALPHA / 2.0 && self.too_many >= ALPHA / 4.0)
@@ -436,7 +436,7 @@ impl<'a> Measurement<'a> {
         Measurement { ask: Box::new(ask), rates, limit: None, keys: RandomKeys(seed), queries: 0, hits: 0 }
     }
 
-    /// Queries `queries` more random keys of 16 bytes.
+    /// Looks up `queries` more random keys of 16 bytes each.
     pub fn query(&mut self, queries: u64) {
         let mut left = queries;
         while left > 0 {

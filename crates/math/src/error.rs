@@ -27,8 +27,8 @@ pub enum Error {
         /// The reason why the text is not a rate.
         reason: &'static str,
     },
-    /// A certificate was requested: a claim about a filter, with a proof. The claim is false, or no
-    /// certificate of reasonable size proves it.
+    /// The requested certificate cannot be made. A certificate proves a claim about a filter. The
+    /// claim is false, or no certificate of reasonable size proves it.
     NotCertified {
         /// The statement for which no certificate can be made.
         claim: &'static str,
@@ -108,7 +108,8 @@ pub enum Error {
         items: u64,
         /// The largest number of bits that is allowed.
         allowed: u64,
-        /// A proven upper bound on the scheme's rate with nearly the allowed number of bits.
+        /// The lowest rate that the search could prove for the scheme, with at most the allowed
+        /// number of bits.
         reachable: f64,
         /// A scheme that reaches the rate.
         alternative: String,

@@ -49,7 +49,7 @@ impl<B: AsRef<[u8]> + Send + Sync + AsMut<[u8]>> Writable for Checked<B> {
     }
 }
 
-/// A type for the integers that are stored in bytes. Bytes can be read as a slice of this type.
+/// An integer type for stored bytes: a slice of bytes can be read as a slice of this type.
 pub trait Chunk: Copy + 'static {
     /// The bytes as a slice of whole integers. Any bytes after the last whole integer are left out.
     fn chunks(bytes: &[u8]) -> &[Self];
@@ -72,8 +72,9 @@ impl<const N: usize> Chunk for [u8; N] {
 
 /// A range of the bytes that `B` holds, read as numbers.
 ///
-/// The range is looked up again at every use, because `B` may move (as an array does) or return
-/// different bytes each time. If there are too few bytes, the range is empty.
+/// Every access calls `as_ref` again, because the bytes can move together with `B`, for example if
+/// `B` is an array. `as_ref` can also return different bytes each time. If there are too few bytes,
+/// the range is empty.
 pub struct InBytes<B, W> {
     bytes: B,
     start: usize,

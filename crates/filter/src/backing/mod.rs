@@ -45,8 +45,8 @@ pub trait Backing: Sized + sealed::Sealed {
     type Head<T: 'static>: Deref<Target = T>;
 }
 
-/// A backing that stores the values that are computed from all bits, such as the number of set
-/// bits. Either the filter owns its bits, or all bits were read.
+/// A backing that also stores values computed from all bits, such as the number of set bits. A
+/// filter with such a backing either owns its bits or has read all of them.
 pub trait Counted: Backing {
     /// Stores a value that was computed from all bits, such as the number of set bits.
     fn keep<T: Clone + PartialEq + Send + Sync>(known: T) -> Self::Known<T>;

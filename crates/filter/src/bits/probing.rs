@@ -9,17 +9,17 @@ use crate::bulk::{Batch, BatchAnswers, Group, Hashes, mark};
 use crate::scheme::{Batches, Doing, Scheme, Standard};
 use crate::word::{Reads, is_set};
 
-/// State that is kept from batch to batch: whether most keys of the last batch were contained, and
-/// a buffer for positions. The buffer is reused, because clearing a new buffer would take as long
-/// as filling it.
+/// State that is kept between batches: whether the filter contained most keys of the last batch,
+/// and a buffer for positions. The buffer is reused, because clearing a new buffer would take as
+/// long as filling it.
 pub struct Probing {
     level: Level,
     /// Whether prefetching the positions saves more time than it takes.
     is_far: bool,
     drawn: Drawn,
-    /// Whether most keys of the last batch were contained. If most were, most keys of the next
-    /// batch probably are contained, too. The lookup of a contained key takes all its probes. The
-    /// lookup of any other key takes only about two probes, if they are made one at a time.
+    /// Whether the filter contained most keys of the last batch. If so, it probably contains most
+    /// keys of the next batch, too. The lookup of a contained key takes all its probes. The lookup
+    /// of any other key takes only about two probes, if they are made one at a time.
     mostly_hits: bool,
 }
 

@@ -26,8 +26,8 @@ impl<S: Scheme> FilterOf<S> {
     /// `"1/1000"`, or a [`Rate`]. An `f64` is taken as the shortest decimal number that represents
     /// it, so `0.01` means exactly 1/100.
     ///
-    /// Computing the number of bits takes well under a millisecond for 1,000 items or more. It
-    /// can take a few tens of milliseconds for fewer items, and for a blocked filter.
+    /// For a blocked filter or for fewer than 1,000 items, computing the number of bits can take a
+    /// few tens of milliseconds. In all other cases, it takes well under a millisecond.
     ///
     /// ```
     /// use truebloom::BloomFilter;
@@ -99,7 +99,7 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     /// ```
     ///
     /// # Errors
-    /// Returns the same errors as [`new`](FilterOf::new), except the error for missing random
+    /// Returns the same errors as [`new`](FilterOf::new), but never fails for lack of random
     /// numbers. The lowest rate that a filter can meet depends on the hasher. If the hashes have b
     /// bits ([`HASH_BITS`](KeyHasher::HASH_BITS)), equal hashes of different keys can contribute
     /// `items / 2^b` to the rate.
@@ -114,7 +114,7 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     /// Like [`from_plan`](FilterOf::from_plan), with a custom hasher.
     ///
     /// # Errors
-    /// Returns the same errors as [`from_plan`](FilterOf::from_plan), except the error for missing
+    /// Returns the same errors as [`from_plan`](FilterOf::from_plan), but never fails for lack of
     /// random numbers. Also returns an error if the plan was made for longer hashes than the hasher
     /// computes ([`HASH_BITS`](KeyHasher::HASH_BITS)). Shorter hashes are equal more often, so the
     /// rate could exceed the planned rate.

@@ -32,8 +32,8 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
         bulk::answers(bulk::hashing(hasher, keys), insert)
     }
 
-    /// Like [`insert_all`](Self::insert_all), but does not return the answers. Instead, the method
-    /// calls the function `is_new` with the answer for each key, in the order of the keys.
+    /// Like [`insert_all`](Self::insert_all), but passes each key's answer to the function
+    /// `is_new`, in the order of the keys.
     pub fn insert_each<I: IntoIterator<Item: Key>>(&mut self, keys: I, mut is_new: impl FnMut(bool)) {
         let keys = keys.into_iter();
         if bulk::are_few(self.few(INSERTING), &keys) {
@@ -88,9 +88,8 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
         bulk::answers(bulk::hashing(&self.head.hasher, keys), asking(&self.head.scheme, &self.storage))
     }
 
-    /// Like [`contains_all`](Self::contains_all), but does not return the answers. Instead, the
-    /// method calls the function `is_contained` with the answer for each key, in the order of the
-    /// keys.
+    /// Like [`contains_all`](Self::contains_all), but passes each key's answer to the function
+    /// `is_contained`, in the order of the keys.
     pub fn contains_each<I: IntoIterator<Item: Key>>(&self, keys: I, mut is_contained: impl FnMut(bool)) {
         let keys = keys.into_iter();
         if bulk::are_few(self.few(ASKING), &keys) {

@@ -84,16 +84,16 @@ use truebloom_math::{Law, Rate};
 /// probability that the answer is true.
 ///
 /// # Three rates
-/// * *requested*, [`rate`](Self::rate): the rate that you requested, exactly as you wrote it.
-/// * *expected*, [`expected_fpr`](Self::expected_fpr): the mean rate over all seeds when the filter
-///   holds as many items as its [`capacity`](Self::capacity). This mean is proven to be at most the
+/// * *requested rate*, [`rate`](Self::rate): the rate that you requested, exactly as you wrote it.
+/// * *expected rate*, [`expected_fpr`](Self::expected_fpr): the mean rate over all seeds when the
+///   filter holds as many items as its [`capacity`](Self::capacity). This mean is proven to be at
+///   most the requested rate.
+/// * *this filter's rate*, [`fpr`](Self::fpr): the rate computed from the bits that are set now.
+///   This rate varies from seed to seed. By default, it is at most the requested rate with a
+///   probability of at least 99.9% over the choice of the seed. This guarantee holds as long as the
+///   filter contains no more items than its capacity. A plan can instead guarantee only the
+///   expected rate. About half of the filters built from such a plan have a rate slightly above the
 ///   requested rate.
-/// * *this filter's*, [`fpr`](Self::fpr): the rate computed from the bits currently set. This rate
-///   varies from seed to seed. By default, it is at most the requested rate with a probability of
-///   at least 99.9% over the choice of the seed. This guarantee holds as long as the filter
-///   contains no more items than its capacity. A plan can instead guarantee only the expected rate.
-///   About half of the filters built from such a plan have a rate slightly above the requested
-///   rate.
 ///
 /// # Repeats
 /// A filter cannot count distinct keys exactly. It counts all insertions

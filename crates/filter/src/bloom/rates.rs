@@ -57,9 +57,10 @@ impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
         matches!(self.storage.fpr(self.scheme()), Ok(Some(_)))
     }
 
-    /// An estimate of the number of distinct items in the filter. It is the number of items that
-    /// would set as many bits on average as are set now. In the formulas, `bits` is the number of
-    /// bits, `ones` is the number of set bits, and `probes` is the number of probes per key:
+    /// An estimate of the number of distinct items in the filter. It is the number of items for
+    /// which the mean number of set bits is equal to the present number of set bits. In the
+    /// formulas, `bits` is the number of bits, `ones` is the number of set bits, and `probes` is
+    /// the number of probes per key:
     /// * For the standard scheme, the estimate is `ln(1 - ones/bits) / (probes ln(1 - 1/bits))`.
     /// * For the classic and the partitioned scheme, in which every key sets `probes` different
     ///   bits, the estimate is `ln(1 - ones/bits) / ln(1 - probes/bits)`.

@@ -77,7 +77,7 @@ impl<C: Counter> DyadicCountMin<C> {
     /// for untrusted keys.
     ///
     /// # Errors
-    /// Returns the same errors as [`new`](Self::new), except the error for missing random numbers.
+    /// Returns the same errors as [`new`](Self::new), but never fails for lack of random numbers.
     pub fn with_hasher(bits: u32, epsilon: Rate, delta: Rate, hasher: PortableHasher) -> Result<DyadicCountMin<C>, BuildError> {
         if !(1..=64).contains(&bits) {
             return Err(Error::OutOfRange { name: "bits", found: bits.to_string(), expected: "from 1 to 64".to_owned() }.into());
@@ -156,8 +156,7 @@ impl<C: Counter> DyadicCountMin<C> {
     /// Upper bounds on the amount by which the estimate of a range exceeds its true count. For a
     /// range chosen without knowing the seed, both bounds (`from_total` and `from_counters`) hold
     /// with a probability of at least `1 - delta`. The same bounds apply to every range. They
-    /// assume the worst case, which is a range that is divided into two aligned ranges of each
-    /// length.
+    /// assume the worst case: a range that consists of two aligned ranges of each length.
     #[must_use]
     pub fn error_bound(&self, delta: &Rate) -> ErrorBound {
         // The estimate of an aligned range is its smallest counter. In any single row, the estimate

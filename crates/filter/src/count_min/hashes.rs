@@ -149,8 +149,8 @@ fn modulo_prime(number: u128) -> u64 {
 
 /// Rows that share hash functions. A sketch with these rows consists of one or more copies, each
 /// with several rows. In row j of a copy, a key has the counter with the number
-/// `(h1 + j * h2) mod width`. The width is the number of counters in a row, and is a prime. For
-/// each copy, other numbers h1 and h2 are drawn from the key's hash.
+/// `(h1 + j * h2) mod width`. The width is the number of counters in a row, and is a prime. Each
+/// copy has its own h1 and h2, which are drawn from the key's hash.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TwoHashRows {
     walk: Walk,

@@ -32,7 +32,8 @@ pub struct HeavyHitter {
     pub at_least: u64,
     /// An upper bound on the key's count, unless [`saturated`](Self::saturated) is true. This is
     /// the smaller of two bounds. The first bound is the estimate of the sketch. The second bound
-    /// is `at_least` plus an upper bound on all counts of the key that `at_least` does not include.
+    /// is `at_least` plus an upper bound on the part of the key's count that `at_least` does not
+    /// include.
     pub at_most: u64,
     /// True if there is no upper bound on the key's count. In this case, `at_most` is 2^64 - 1.
     pub saturated: bool,
@@ -50,10 +51,10 @@ pub struct HeavyHitter {
 /// every key that the list refused or dropped.
 ///
 /// The method [`above`](Self::above) returns all keys whose count reaches a threshold. The method
-/// returns `None` if some of these keys may be missing from the list. The lowest threshold for
-/// which no key is missing depends on the stream, because a rare key can have a higher estimate
-/// than a frequent key. This threshold is typically `N / capacity` plus the error of an estimate,
-/// where N is the sum of all counts.
+/// returns `None` if such a key may be missing from the list. The lowest threshold for which no key
+/// is missing depends on the stream, because a rare key can have a higher estimate than a frequent
+/// key. This threshold is typically `N / capacity` plus the error of an estimate, where N is the
+/// sum of all counts.
 ///
 /// For a key in the list, the bounds `at_least` and `at_most` are guaranteed, too. Do not use
 /// [`Sketch::error_bound`](super::Sketch::error_bound) for a key from the list. That bound holds
@@ -169,8 +170,8 @@ impl<C: Counter> HeavyHitters<C> {
     /// exceeds the true count by at most `share / 2` times this sum. The capacity of the list is
     /// `2 / share`, rounded up. The seed is random.
     ///
-    /// The method [`above`](Self::above) returns these keys, or `None` if some of these keys may be
-    /// missing from the list.
+    /// The method [`above`](Self::above) returns all keys that reach a threshold, or `None` if such
+    /// a key may be missing from the list.
     ///
     /// # Errors
     /// Returns the errors of [`CountMin::new`], and an error if `share` is below 2^-31.
@@ -183,7 +184,7 @@ impl<C: Counter> HeavyHitters<C> {
     /// seed or one for untrusted keys.
     ///
     /// # Errors
-    /// Returns the same errors as [`for_share`](Self::for_share), except the error for missing
+    /// Returns the same errors as [`for_share`](Self::for_share), but never fails for lack of
     /// random numbers.
     pub fn for_share_with_hasher(share: Rate, delta: Rate, hasher: PortableHasher) -> Result<HeavyHitters<C>, BuildError> {
         let capacity = libm::ceil(2.0 / share.to_f64());
@@ -369,9 +370,9 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
     /// Adds the counts and the list of another sketch. After this call, this sketch and its list
     /// describe the streams of both sketches. The capacity of this list stays the same.
     ///
-    /// If a key is in only one of the two lists, its count in the other stream is at most the value
-    /// of `missed_at_most` for the other list. After the merge, the value of `missed_at_most` is at
-    /// least the sum of the two values before the merge.
+    /// If a key is in the list of only one sketch, its count in the stream of the other sketch is
+    /// at most the other sketch's `missed_at_most`. After the merge, the value of `missed_at_most`
+    /// is at least the sum of the two values before the merge.
     ///
     /// # Errors
     /// Returns the same errors as [`Sketch::merge`](super::Sketch::merge).

@@ -138,7 +138,7 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
     /// for untrusted keys.
     ///
     /// # Errors
-    /// Returns the same errors as [`new`](Self::new), except the error for missing random numbers.
+    /// Returns the same errors as [`new`](Self::new), but never fails for lack of random numbers.
     pub fn with_hasher(epsilon: Rate, delta: Rate, hasher: PortableHasher) -> Result<Sketch<R, C>, BuildError> {
         Sketch::with_shape(Shape::for_error(&epsilon, &delta, R::ROWS)?, hasher)
     }
@@ -146,9 +146,9 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
     /// An empty sketch of the given size.
     ///
     /// # Errors
-    /// Returns an error if the shape was made for rows of another type than `R`. Returns an error
-    /// if the shape has more than [`MAX_PROBES`] rows, or a width above 2^62 (2^40 for
-    /// [`PairwiseRows`]). Also returns an error if the memory cannot be allocated.
+    /// Returns an error if [`shape.rows()`](Shape::rows) differs from [`R::ROWS`](RowHashes::ROWS).
+    /// Returns an error if the shape has more than [`MAX_PROBES`] rows, or a width above 2^62 (2^40
+    /// for [`PairwiseRows`]). Also returns an error if the memory cannot be allocated.
     pub fn with_shape(shape: Shape, hasher: PortableHasher) -> Result<Sketch<R, C>, BuildError> {
         let hashes = checked_hashes(&shape, hasher)?;
         Ok(Sketch { hasher, shape, hashes, counters: zeroed(shape.cells())?, total: 0, conservative: false, halved: false })

@@ -220,8 +220,8 @@ fn take_name_of(old: &Metadata, new: NamedTempFile, path: &Path) -> io::Result<O
 /// Checks whether a program can write a file at `path` now. Call this function before a long run.
 ///
 /// The check also removes temporary files of this crate that killed processes left in the folder.
-/// The check recognizes these files by their names. It removes only files of the same user, and
-/// never a locked file.
+/// The check recognizes these files by their names. A file is removed only if the current user owns
+/// it and no process has locked it.
 ///
 /// # Errors
 /// Returns the same errors as [`Replacement::begin`].
@@ -231,9 +231,9 @@ pub fn check_target(path: impl AsRef<Path>) -> Result<(), FileError> {
     Ok(())
 }
 
-/// Opens a file for reading, without waiting for another program. In contrast, [`File::open`] waits
-/// for a writer if the file is a named pipe. This function can also open a folder, but reading a
-/// folder fails.
+/// Opens a file for reading. If the file is a named pipe, this function fails, but [`File::open`]
+/// waits until another program opens the pipe for writing. This function can also open a folder,
+/// but reading a folder fails.
 ///
 /// # Errors
 /// Returns an error if the file cannot be opened, or is a pipe, a socket or a device.

@@ -164,12 +164,12 @@ macro_rules! reads_files {
 macro_rules! views_files {
     ($(#[$of_view:meta])* [$($generics:tt)*] $type:ty, [$($bytes:tt)*] $view:ty, $mapped:ty) => {
         impl<$($generics)*> $type {
-            /// Makes a view of the value in these bytes. The bytes are not copied. A view answers
-            /// the same queries as the value itself. Making a view takes well under a microsecond,
-            /// because only the header is read. The bytes must be the whole content of one file,
-            /// with nothing after it. The bytes can begin at any address, so you need not align
-            /// them. The argument `bytes` can be a slice, a `static` from `include_bytes!`, a
-            /// vector, an `Arc<[u8]>`, or a mapped file.
+            /// Makes a view of a file whose bytes are in memory. The bytes are not copied. A view
+            /// answers the same queries as the object that was written to the file. Making a view
+            /// takes well under a microsecond, because only the header is read. The bytes must be
+            /// the whole content of one file, with nothing after it. The bytes can begin at any
+            /// address, so you need not align them. The argument `bytes` can be a slice, a `static`
+            /// from `include_bytes!`, a vector, an `Arc<[u8]>`, or a mapped file.
             ///
             /// The header and its checksum are verified. Nothing else is read. Values that are
             /// computed from the whole content, such as the present false-positive rate of a

@@ -19,7 +19,7 @@ use crate::word::Lies;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
-/// The active phase, and the frozen phase if there are two.
+/// The active phase and, if there are two phases, the frozen phase.
 pub struct Halves<S, K: Backing = Owned> {
     scheme: S,
     seeds: Seeds,

@@ -43,7 +43,8 @@ impl Layout for Blocked {
     type Scheme = InLines;
 }
 
-/// The lines, and the sum of their weights, from which the filter's rate is computed.
+/// The cache lines of a blocked filter, and the sum of their weights. The filter's rate is computed
+/// from this sum.
 pub struct Lines<K: Backing = Owned> {
     scheme: InLines,
     /// The words of the lines, eight per line.

@@ -34,9 +34,9 @@ impl<S: FillScheme> Layout for S {
 
 /// The recycle threshold, which files store as an integer.
 pub trait Limit: Copy + PartialEq + Debug {
-    /// Converts the integer that a file stores to the threshold.
+    /// Converts an integer from a file to the threshold.
     fn from_number(number: u64) -> Self;
-    /// Converts the threshold to the integer that a file stores.
+    /// Converts the threshold to the integer for a file.
     fn number(self) -> u64;
 }
 
@@ -84,7 +84,7 @@ pub trait Memory<K: Backing>: Sized + PartialEq {
     /// The scheme, which maps the hash of a key to positions.
     type Scheme;
 
-    /// The kinds of files that such a filter can have.
+    /// The kinds of files that can store a filter with this memory.
     const KINDS: &'static [FileKind];
 
     /// Makes the scheme. Returns an error if the scheme does not support this number of bits or
@@ -203,7 +203,7 @@ pub trait Memory<K: Backing>: Sized + PartialEq {
     /// Reads the scheme from a header.
     fn read_scheme(fields: &Fields) -> Result<Self::Scheme, FormatError>;
 
-    /// A header of this kind, with the scheme.
+    /// A file header with the kind of these phases and their scheme.
     fn header(&self) -> Fields;
 
     /// The number of words per phase in a file.
@@ -241,10 +241,10 @@ pub trait Memory<K: Backing>: Sized + PartialEq {
     fn word_count(&self) -> u64;
 }
 
-/// A value for the active phase, and one for the frozen phase if there are two.
+/// A value for the active phase and, if there are two phases, one for the frozen phase.
 pub(super) type Phased<T> = (T, Option<T>);
 
-/// The values that a file stores about the phases, in addition to their words.
+/// What a file stores about the phases, apart from their bits.
 #[derive(Clone, Copy, Debug)]
 pub struct Recorded {
     /// The salt of the active phase.

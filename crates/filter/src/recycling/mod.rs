@@ -184,7 +184,7 @@ impl RecyclingFilter {
     /// seed or one for untrusted keys.
     ///
     /// # Errors
-    /// Returns the same errors as `for_items`, except the error for missing random numbers.
+    /// Returns the same errors as `for_items`, but never fails for lack of random numbers.
     pub fn for_items_with_hasher<R: TryInto<Rate>>(
         items: impl ItemCount,
         rate: R,
@@ -228,7 +228,7 @@ impl<H: KeyHasher, S: Layout> RecyclingFilter<H, S> {
     /// ```
     ///
     /// # Errors
-    /// Returns the same errors as [`new`](Self::new), except the error for missing random numbers.
+    /// Returns the same errors as [`new`](Self::new), but never fails for lack of random numbers.
     pub fn with_hasher(bits: u64, probes: u32, policy: Policy<S::Limit>, hasher: H) -> Result<RecyclingFilter<H, S>, BuildError> {
         let scheme = S::Memory::<Owned>::scheme(bits, probes)?;
         S::Memory::<Owned>::check(&scheme, &policy)?;

@@ -286,10 +286,10 @@ impl AtomicScalableFilter {
         Ok(())
     }
 
-    /// Converts the filter to a [`ScalableFilter`], which contains all keys that were inserted. The
-    /// result is [marked as merged](ScalableFilter::is_merged), because several calls may have
-    /// reported the same key as new. The number of distinct keys in the result is therefore known
-    /// only within bounds.
+    /// Converts the filter to a [`ScalableFilter`], which contains all keys that were inserted.
+    /// Several calls may have reported the same key as new, so the number of distinct keys in the
+    /// result is known only within bounds. The result is therefore
+    /// [marked as merged](ScalableFilter::is_merged).
     ///
     /// The time is linear in the number of bits. The layers are copied one at a time, and each
     /// layer is freed after it is copied. The conversion therefore needs additional memory for only

@@ -15,11 +15,11 @@ impl ScalableFilter {
     /// example, `other` can be a clone of this filter, or a filter made by
     /// [`to_empty`](Self::to_empty).
     ///
-    /// Every layer has a [number](Self::layer_numbers) and a limit on its number of set bits. If
-    /// both filters have a layer with the same number, the two layers are merged, unless the union
-    /// of their bits exceeds the limit. For example, two layers that hold few keys are merged. Two
-    /// full layers are merged if their bits are equal. For example, their bits are equal if one
-    /// filter was cloned from the other after the layer was full.
+    /// Every layer has a [number](Self::layer_numbers) and a limit on how many of its bits may be
+    /// set. If both filters have a layer with the same number, the two layers are merged, unless
+    /// the union of their bits exceeds the limit. For example, two layers that hold few keys are
+    /// merged. Two full layers are merged if their bits are equal. For example, their bits are
+    /// equal if one filter was cloned from the other after the layer was full.
     ///
     /// If the union would exceed the limit, the filter keeps both layers. The filter's rate is then
     /// at most the sum of the rate bounds ([`bound`](Self::bound)) of the two filters. If neither

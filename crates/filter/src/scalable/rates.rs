@@ -17,9 +17,9 @@ const MOST_TWINS: usize = 8;
 impl<K: Backing> ScalableFilter<K> {
     /// A guaranteed upper bound on the filter's rate. Every layer has a limit on its number of set
     /// bits. The bound is the rate that the filter has if all layers have reached their limits.
-    /// Without a merge, the bound is at most the requested rate. After a [merge](Self::union_with)
-    /// that kept two layers with the same [number](Self::layer_numbers), the bound is at most the
-    /// sum of the bounds of the two merged filters.
+    /// Without a merge, the bound is at most the requested rate. If a [merge](Self::union_with)
+    /// kept two layers with the same [layer number](Self::layer_numbers), the bound is at most the
+    /// sum of the bounds that the two filters had before the merge.
     pub fn bound(&self) -> Fpr {
         let mut bound = self.layered().bound().unwrap_or(Fpr::ONE);
         bound.add_above(hash_floor(self.offered(), PortableHasher::HASH_BITS));
@@ -62,12 +62,12 @@ impl<K: Backing> ScalableFilter<K> {
 impl<K: Counted> ScalableFilter<K> {
     /// The present rate of this filter: the probability that a lookup of a key that was not
     /// inserted returns true. The key must be chosen without knowing the seed. The positions of a
-    /// key in different layers are independent. The rate is therefore `1 - prod (1 - (ones /
-    /// bits)^probes)`, where the product is over all layers.
+    /// key in different layers are independent. The rate is therefore
+    /// `1 - prod (1 - (ones / bits)^probes)`, where the product is over all layers.
     ///
-    /// This does not hold after a [merge](Self::union_with) that kept two layers with the same
-    /// [number](Self::layer_numbers). A key has the same positions in both layers, so only bounds
-    /// on the rate are known.
+    /// This does not hold if a [merge](Self::union_with) kept two layers with the same [layer
+    /// number](Self::layer_numbers). A key has the same positions in both layers, so only bounds on
+    /// the rate are known.
     ///
     /// The upper bound of the result includes the probability that a key has the same 128-bit hash
     /// as an inserted key. After n insertions ([`offered`](Self::offered)), this probability is at
@@ -77,14 +77,14 @@ impl<K: Counted> ScalableFilter<K> {
     }
 
     /// Returns true if the rate can be computed from the number of set bits in each layer. Returns
-    /// false only after a [merge](Self::union_with) that kept two layers with the same
-    /// [number](Self::layer_numbers).
+    /// false only if a [merge](Self::union_with) kept two layers with the same [layer
+    /// number](Self::layer_numbers).
     pub fn fill_tells_rate(&self) -> bool {
         !self.has_twins()
     }
 
-    /// The number of distinct items, estimated from the fill of each layer. Returns `None` after a
-    /// [merge](Self::union_with) that kept two layers with the same [number](Self::layer_numbers),
+    /// The number of distinct items, estimated from the fill of each layer. Returns `None` if a
+    /// [merge](Self::union_with) kept two layers with the same [layer number](Self::layer_numbers),
     /// because the two layers may have keys in common.
     pub fn estimated_items(&self) -> Option<f64> {
         let items = |part: &Part<K>| items_from_ones(part.layer.bits(), part.layer.probes(), part.ones());
@@ -92,10 +92,10 @@ impl<K: Counted> ScalableFilter<K> {
     }
 
     /// Returns true if the filter's rate is known to be above the requested rate. The rate can
-    /// exceed the requested rate only after a [merge](Self::union_with) that kept two layers with
-    /// the same [number](Self::layer_numbers). Without such a merge, this method takes constant
-    /// time. After such a merge, the method compares the bits of the two layers, which can take
-    /// time linear in the number of bits.
+    /// exceed the requested rate only if a [merge](Self::union_with) kept two layers with the same
+    /// [layer number](Self::layer_numbers). Without such a merge, this method takes constant time.
+    /// After such a merge, the method compares the bits of the two layers, which can take time
+    /// linear in the number of bits.
     pub fn is_over_capacity(&self) -> bool {
         let asked = self.growth.rate().to_f64();
         self.fpr().upper > asked && self.least_rate() > asked * (1.0 + f64::EPSILON)

@@ -159,8 +159,7 @@ pub trait Scheme: Placed + Clone + PartialEq + fmt::Debug + Send + Sync {
     /// may be equal.
     fn positions(&self, hash: KeyHash) -> impl Iterator<Item = u64>;
 
-    /// Calls the function `has` with positions of a key. The result is true if `has` returns true
-    /// for every position of the key.
+    /// Tests whether the function `has` returns true for every position of a key.
     ///
     /// For speed, this method may call `has` more often than necessary. For example, this method
     /// may pass the same position twice, or go on after `has` returns false. This method may also

@@ -33,8 +33,9 @@ pub trait Placed: Sized + 'static {
     /// it. The time is linear in the number of words.
     fn rate_of<W: Reads>(&self, words: &[W]) -> Result<Option<Fpr>, Error>;
 
-    /// Compares the header's parameters, bits and probes with the requirements of the layout.
-    /// `parameters` is the position of the layout's parameters in the header.
+    /// Checks that the number of bits, the number of probes and the layout's parameters in the
+    /// header meet the requirements of the layout. `parameters` is the position of the layout's
+    /// parameters in the header.
     fn check_fields(fields: &Fields, parameters: usize) -> Result<(), FormatError>;
 
     /// Writes the parameters of the layout.
@@ -128,7 +129,8 @@ pub struct Doing {
 }
 
 /// Batched operations for scheme `S`. The results are the same as for single keys. An
-/// implementation may prefetch for later keys, and keeps state from one batch to the next.
+/// implementation may prefetch memory for later keys. It keeps its state from one batch to the
+/// next.
 pub trait Batches<S: Placed> {
     /// The state before the first batch.
     fn new(scheme: &S) -> Self;

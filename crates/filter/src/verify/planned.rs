@@ -25,15 +25,15 @@ impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
     /// [`capacity`](Self::capacity). The result is false while the number of insertions
     /// ([`offered`](Self::offered)) is at most the capacity. After more insertions, the result
     /// depends on how the filter was made:
-    /// * If the filter was not merged, the method returns true if the number of insertions that set
-    ///   a bit is above the capacity. It also returns true if more bits are set than the planned
-    ///   number of items can set. For such a filter, a result of true is always correct.
-    /// * If the filter was [merged](Self::is_merged) but is not an intersection, the method also
-    ///   tests the number of set bits. For such a filter, a result of true is wrong with a
-    ///   probability of at most one in a million ([`ALPHA`](super::ALPHA)).
-    /// * If the filter is an [intersection](Self::is_intersection), the method counts only
-    ///   insertions after the intersection. It returns true if the number of these insertions that
-    ///   set a bit is above the capacity.
+    /// * For a filter without a merge, the result is true if the number of insertions that set a
+    ///   bit is above the capacity. It is also true if more bits are set than the planned number of
+    ///   items can set. For such a filter, a result of true is always correct.
+    /// * For a [merged](Self::is_merged) filter that is not an intersection, the method also tests
+    ///   the number of set bits. For such a filter, a result of true is wrong with a probability of
+    ///   at most one in a million ([`ALPHA`](super::ALPHA)).
+    /// * For an [intersection](Self::is_intersection), the method counts only insertions after the
+    ///   intersection. The result is true if the number of these insertions that set a bit is above
+    ///   the capacity.
     pub fn is_over_capacity(&self) -> bool {
         let Some(capacity) = self.capacity() else { return false };
         if self.most_items() <= capacity || self.is_intersection() {

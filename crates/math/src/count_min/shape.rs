@@ -56,17 +56,17 @@ impl Shape {
         }
     }
 
-    /// Computes the size of a sketch for a given error and probability. With this size, an estimate
-    /// is too high by `epsilon` N or more with probability at most `delta`. N is the sum of all
-    /// counts in the stream. This is proven for independent rows with either [`Family`] of hash
-    /// functions. For two hashes, it is proven only for [`Family::Ideal`] (see
-    /// [`failure_bound`](Shape::failure_bound)).
+    /// Computes the size of a sketch for a given error and probability. With this size, the
+    /// probability that an estimate is too high by `epsilon` N or more is at most `delta`. N is the
+    /// sum of all counts in the stream. This is proven for independent rows with either [`Family`]
+    /// of hash functions. For [two-hash rows](Rows::TwoHash), it is proven only for
+    /// [`Family::Ideal`] (see [`failure_bound`](Shape::failure_bound)).
     ///
     /// For independent rows:
     /// * The width is `ceil(e / epsilon)`.
     /// * The depth is `ceil(ln(1 / delta))`.
     ///
-    /// For two hashes:
+    /// For two-hash rows:
     /// * The width is the smallest prime that is at least `2e / epsilon`.
     /// * The depth is `max(1, ceil(ln(1 / (epsilon (1 - 1/(2e^2))))))`.
     /// * The number of copies is the smallest c with `epsilon^c <= delta`.
@@ -75,7 +75,7 @@ impl Shape {
     ///
     /// # Errors
     /// Fails if the width does not fit a `u64`. This happens if `epsilon` is below about 1.5e-19
-    /// for independent rows, or below about 3e-19 for two hashes. Also fails if more than
+    /// for independent rows, or below about 3e-19 for two-hash rows. Also fails if more than
     /// [`MAX_COPIES`] copies would be needed.
     pub fn for_error(epsilon: &Rate, delta: &Rate, rows: Rows) -> Result<Shape> {
         let _work = work::begin();
@@ -135,9 +135,9 @@ impl Shape {
     }
 
     /// Returns the smallest number of copies for which [`failure_bound`](Self::failure_bound) is at
-    /// most `delta`. The width and the depth of this shape are kept. With this number of copies, an
-    /// estimate is too high by `epsilon` N or more with probability at most `delta`. The result is
-    /// `None` if [`MAX_COPIES`] copies are not enough.
+    /// most `delta`. The width and the depth of this shape are kept. With this number of copies,
+    /// the probability that an estimate is too high by `epsilon` N or more is at most `delta`. The
+    /// result is `None` if [`MAX_COPIES`] copies are not enough.
     ///
     /// For [`Family::Pairwise`] and two hashes per copy, the result is usually larger than the
     /// number of copies that [`for_error`](Shape::for_error) uses.

@@ -40,7 +40,7 @@ impl Shape {
     /// only these numbers, not v itself.
     ///
     /// For each row, take the fraction of its counters that are at least v. For independent rows,
-    /// the bound is the product of these fractions. For two hashes, any two rows of a copy are
+    /// the bound is the product of these fractions. For two-hash rows, any two rows of a copy are
     /// independent, but three rows can depend on each other. The bound therefore multiplies only
     /// the two smallest fractions of each copy.
     ///
@@ -62,9 +62,9 @@ impl Shape {
         Ok((ln + ln.abs().min(1e300) * LN_SLACK * 1e-3).min(0.0))
     }
 
-    /// Returns true if the bound of [`ln_tail`](Shape::ln_tail) is at most `delta`. The estimate of
-    /// the given item is then too high by v or more with probability at most `delta`. `at_least[j]`
-    /// is the number of counters of row j that are at least v.
+    /// Returns true if the bound of [`ln_tail`](Shape::ln_tail) is at most `delta`. The probability
+    /// that the estimate of the given item is too high by v or more is then at most `delta`.
+    /// `at_least[j]` is the number of counters of row j that are at least v.
     ///
     /// # Errors
     /// Returns the same errors as [`ln_tail`](Self::ln_tail).

@@ -68,8 +68,7 @@ pub struct BitsInterval {
 /// # Errors
 /// Fails if a parameter is out of range. `confidence` must be between 0 and 1. `ones` must be at
 /// most `items * probes`. For the standard filter, `ones` must be at least 1. For the classic
-/// filter, `ones` must be at least `probes`. There is no limit on the number of steps, in contrast
-/// to [`estimate_bits()`](crate::estimate_bits()).
+/// filter, `ones` must be at least `probes`.
 pub fn bits_interval(variant: Variant, items: u64, probes: u32, ones: u64, confidence: f64) -> Result<BitsInterval> {
     let _work = work::begin();
     let (batches, batch) = batches(variant, items, probes, ones)?;

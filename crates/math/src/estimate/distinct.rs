@@ -52,9 +52,9 @@ const SLACK: f64 = 1e-9;
 ///   set bits is a sum of independent Bernoulli variables (see [`Fill`](crate::Fill)). A key
 ///   *passes* if all its bits are already set. V is the sum of the pass probabilities of all n
 ///   keys, and the first step gives an upper bound v on V.
-/// * For every s above v, the number `S_n` of keys that passed satisfies
-///   `P(S_n >= s, V <= v) <= exp(-(s ln(s/v) - s + v))`. The function rules out the value n if this
-///   upper bound is at most `error / 2` for `s = n - changed`.
+/// * Let s be above v. The probability that at least s keys pass while V is at most v is at most
+///   `exp(-(s ln(s/v) - s + v))`. The function rules out the value n if this upper bound is at most
+///   `error / 2` for `s = n - changed`.
 ///
 /// ```
 /// use truebloom_math::{Variant, distinct};
@@ -82,7 +82,7 @@ pub fn most(variant: Variant, bits: u64, probes: u32, changed: u64, error: f64) 
 /// result is usually larger than that of [`most`], because this function assumes that every key was
 /// looked up at the rate `pass`.
 ///
-/// Let n be the number of distinct keys that were looked up. All bits of S of these keys were
+/// Let n be the number of distinct keys that were looked up. For S of these keys, all bits were
 /// already set, so `n = changed + S`. The function tries 64 values of t. For each value of t,
 /// `t S - n ln(1 + pass (e^t - 1))` exceeds `ln(64/error)` with probability at most `error / 64`.
 /// So each value of t gives an upper bound on n. The function returns the smallest of these bounds.

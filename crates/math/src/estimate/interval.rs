@@ -57,8 +57,8 @@ const TAIL: Effort = Effort { walk: 1e6, contours: 5_000 };
 /// whole interval is above the true number. With probability at most alpha/2, it is below the true
 /// number. If no n meets both conditions, both ends are the smallest n that meets the first
 /// condition. For example, suppose that a filter with two bits and seven probes holds one item, and
-/// that all seven probes hit the same bit. At a confidence of 0.95, no n then meets both
-/// conditions.
+/// that all seven probes hit the same bit. In this case, no n meets both conditions at a confidence
+/// of 0.95.
 ///
 /// Computing the exact probabilities takes up to a few tenths of a second. If this would take
 /// longer, proven upper bounds replace the exact probabilities. This can only widen the interval.

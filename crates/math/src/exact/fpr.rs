@@ -87,7 +87,7 @@ impl Fpr {
     /// The rate of a full filter.
     pub const ONE: Fpr = Fpr { value: 1.0, lower: 1.0, upper: 1.0, ln: 0.0, ln_lower: 0.0, ln_upper: 0.0, method: Method::Exact };
 
-    /// Adds an unknown amount between 0 and `extra` to the rate. For example, the amount can be the
+    /// Adds to the rate an amount that is known only to be between 0 and `extra`. An example is the
     /// probability that two keys have equal hashes. The upper bounds grow by `extra`, rounded up.
     /// The lower bounds stay as they are.
     ///

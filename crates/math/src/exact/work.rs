@@ -89,8 +89,8 @@ pub(crate) fn begin() -> Work {
     Work(())
 }
 
-/// Runs the function `calls`, with one limit on the total work of the calls that it makes to this
-/// crate. The limit is a number of steps. These steps take about a second. Without `as_one_call`,
+/// Runs the function `calls`. All calls that it makes to this crate share one limit on their total
+/// work. The limit is a number of steps. These steps take about a second. Without `as_one_call`,
 /// every call to this crate has a separate limit. If a computation would exceed the limit, a
 /// cheaper method replaces it. If there is no cheaper method, the computation returns
 /// [`Error::TooLong`].

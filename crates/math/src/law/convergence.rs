@@ -21,11 +21,10 @@ use crate::law::Double;
 pub use crate::law::double::odd_step_constant;
 use crate::{Law, binomial};
 
-/// The prime `2^61 - 1`. For [`Double::constant`], this number of bits represents all large primes.
+/// The prime `2^61 - 1`. To get [`Double::constant`] for large primes, use this number of bits.
 pub const LARGE_PRIME: u64 = (1 << 61) - 1;
 
-/// The number `2^61`. For [`Double::constant`], this number of bits represents all large powers of
-/// two.
+/// The number `2^61`. To get [`Double::constant`] for large powers of two, use this number of bits.
 pub const LARGE_POWER_OF_TWO: u64 = 1 << 61;
 
 /// A number of query positions, and the number of hash pairs that hit exactly this many of them.
@@ -133,9 +132,9 @@ pub fn partition_constant(bits_per_item: f64, probes: u32) -> f64 {
 /// where curvature = k (k-1) y^2 q^(k-2) - k y q^(k-1)
 /// ```
 ///
-/// The sum is over the divisors r of `slice_bits` that are smaller than k. For k = 1, only r = 1
-/// counts. If the number of bits per slice is a large prime, the sum has only the term for r = 1.
-/// Then [`partition_constant`] gives the same result. The computation takes `k^2` steps.
+/// The sum is over the divisors r of `slice_bits` that are smaller than k. For k = 1, the sum has
+/// only the term for r = 1. The same is true if the number of bits per slice is a large prime. Then
+/// [`partition_constant`] gives the same result. The computation takes `k^2` steps.
 ///
 /// ```
 /// use truebloom_math::convergence::{partition_constant, slices_constant};
@@ -223,21 +222,24 @@ pub fn lemma_6_1_upper(items: u64, pairs_of_events: f64) -> f64 {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Conditions {
-    /// The number for condition 3 is `n (p - k/m)`. Here n is the number of items, k the number of
-    /// probes, m the number of bits, and p the probability that an item hits a given position. The
-    /// number is at most 0, because an item can have fewer than k different positions (erratum K7).
+    /// The number that must tend to 0 by condition 3: `n (p - k/m)`. Here n is the number of items,
+    /// k the number of probes, m the number of bits, and p the probability that an item hits a
+    /// given position. The number is at most 0, because an item can have fewer than k different
+    /// positions (erratum K7).
     pub single: f64,
-    /// The first number for condition 4 is `n p`. Here n is the number of items, and p is an upper
-    /// bound on the probability that an item hits two given positions.
+    /// The first of the two numbers that must tend to 0 by condition 4: `n p`. Here n is the number
+    /// of items, and p is an upper bound on the probability that an item hits two given positions.
     pub pair: f64,
-    /// The second number for condition 4 is `n p`. Here n is the number of items, and p is an upper
-    /// bound on the probability that two probes of an item hit the same given position.
+    /// The second of the two numbers that must tend to 0 by condition 4: `n p`. Here n is the
+    /// number of items, and p is an upper bound on the probability that two probes of an item hit
+    /// the same given position.
     pub repeat: f64,
 }
 
 /// Returns three numbers that show how close a filter with double hashing is to meeting the
 /// conditions of Lemma 4.1 of Kirsch and Mitzenmacher. The conditions are about the limit of large
-/// filters. In this limit, filters with any offsets meet the conditions, even with random offsets.
+/// filters. In this limit, a filter meets the conditions whatever its offsets are, even if they are
+/// random.
 ///
 /// These numbers do not show which offsets give a lower rate. For example, the numbers are the same
 /// for the offsets `i^2` and `i^3`. But with the offsets `i^2`, an item can share nearly all
@@ -326,10 +328,10 @@ pub fn hits_of_one_filter(queries: u64, rate: f64, hits: u64) -> f64 {
     binomial::probability(hits, queries, rate)
 }
 
-/// Returns the number of bits per item up to which the rate is close to [`limit_rate`], by the rule
-/// of thumb at the end of section 6 of Kirsch and Mitzenmacher. For a filter with n items, the rate
-/// is about [`limit_rate`] plus a/n, where a does not depend on n. "Close" means that a/n is less
-/// than `share` times the rate. The rule, corrected by erratum K8, is
+/// Returns a number of bits per item below which the rate is close to [`limit_rate`]. This is the
+/// rule of thumb at the end of section 6 of Kirsch and Mitzenmacher. For a filter with n items, the
+/// rate is about [`limit_rate`] plus a/n, where a does not depend on n. "Close" means that a/n is
+/// less than `share` times the rate. The rule, corrected by erratum K8, is
 /// `c < (log2(n epsilon / (ln 2)^5) - 1.0131) / 2`. Here c is the number of bits per item, and
 /// epsilon is `share`. This function returns the right side.
 #[must_use]

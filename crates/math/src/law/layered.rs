@@ -74,7 +74,7 @@ impl Layer {
     ///
     /// - Several threads filled the layer. Every insertion in progress reserves `probes` bits but
     ///   can set fewer, so the layer can be closed early.
-    /// - The filter results from a merge. A merge can keep layers that were not closed.
+    /// - The filter is the result of a merge. A merge can keep layers that were not closed.
     ///
     /// # Errors
     /// Does not fail for a valid layer.

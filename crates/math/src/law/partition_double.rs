@@ -22,8 +22,9 @@ use alloc::vec::Vec;
 /// between their second hashes. A and b are independent and uniform modulo m'. The item and the
 /// query have the same position in slice i if `A + i b = 0 mod m'`. Let r be the additive order of
 /// b: the smallest positive r with `r b = 0 mod m'`. Either the item and the query share no
-/// position, or they share exactly the positions in the slices of one residue class modulo r. Each
-/// residue class modulo r occurs for `phi(r)` pairs (A, b), where phi is Euler's totient function.
+/// position, or there is a number c such that they share the positions in exactly the slices i with
+/// `i = c mod r`. Each residue class c modulo r occurs for `phi(r)` pairs (A, b), where phi is
+/// Euler's totient function.
 ///
 /// Let T be a set of slices. After n items, the positions of a query in these slices are all empty
 /// with probability `(1 - W(T)/m'^2)^n`, where
@@ -307,11 +308,12 @@ impl Law for PartitionDouble {
     ///   bound.
     /// - `equal pairs of hashes`: an item and the query have the same h1 and h2 modulo m'. This
     ///   term is an upper bound.
-    /// - `h2 of short order`: an item and the query share positions in several slices, because the
-    ///   difference between their h2 has an additive order r below k. There is one such term for
-    ///   each divisor r of m' with `1 < r < k`. This term is a first-order approximation.
+    /// - `h2 of short order`: an item and the query share positions in several slices. Let b be the
+    ///   difference between their h2. The smallest positive r with `r b = 0 mod m'` is then below
+    ///   k. There is one such term for each divisor r of m' with `1 < r < k`. This term is a
+    ///   first-order approximation.
     ///
-    /// All terms except `equal hashes` tend to 0 as the slices grow.
+    /// All terms except the term `equal hashes` tend to 0 as the slices grow.
     fn floors(&self, items: u64, hash_bits: u32) -> Vec<Floor> {
         let _work = work::begin();
         let own = items as f64 / self.pairs().count() as f64;

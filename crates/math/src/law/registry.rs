@@ -125,7 +125,7 @@ impl SchemeId {
         self as u16
     }
 
-    /// Returns the scheme with this number in files.
+    /// Returns the scheme that has this number in files.
     #[must_use]
     pub fn from_number(number: u16) -> Option<SchemeId> {
         SchemeId::ALL.into_iter().find(|scheme| scheme.number() == number)

@@ -10,9 +10,9 @@ use alloc::vec::Vec;
 
 /// A rule that maps a random key to its positions.
 pub trait Positions {
-    /// Calls `all` with each position of a random key, until `all` returns false. This method
-    /// computes the positions from random words, and each call of `word` gives one random word.
-    /// Returns whether `all` returned true for every position.
+    /// Calls the function `all` for one position of a random key after another, until `all` returns
+    /// false. This method computes the positions from random words, and each call of `word` gives
+    /// one random word. Returns whether `all` returned true for every position.
     fn every(&self, word: &mut impl FnMut() -> u64, all: impl FnMut(u64) -> bool) -> bool;
 }
 

@@ -98,11 +98,12 @@ impl Occupancy {
         finite(sum, order)
     }
 
-    /// Returns the moment `E[X .. (X-r+1)]` of the number X of set bits. The order r is from
-    /// 1 to 1,000. The moment is `m (m-1) .. (m-r+1)` times the probability that r given bits are
-    /// all set. Here, m is the number of bits. For an [intersection](Occupancy::intersection) of d
-    /// departments, the relative error is below `1e-15 * (r + d + 1)`. For all other laws, d is 1.
-    /// See equations (9), (16), (37) and (41) of Burns.
+    /// Returns the factorial moment `E[X .. (X-r+1)]` of the number X of set bits. The order
+    /// r is from 1 to 1,000. The moment is `m (m-1) .. (m-r+1)` times the probability that r given
+    /// bits are all set. Here, m is the number of bits. For an
+    /// [intersection](Occupancy::intersection) of d departments, the relative error is below
+    /// `1e-15 * (r + d + 1)`. For all other laws, d is 1. See equations (9), (16), (37) and (41) of
+    /// Burns.
     ///
     /// # Errors
     /// Fails if `order` is out of range, or if the moment is too large for an `f64` or takes too

@@ -1,5 +1,6 @@
 //! Bounds on rates from Burns, *On Occupancy Moments and Bloom Filter Efficiency*: theorem 15 and
-//! corollary 23. Each function returns every bound as a bracket.
+//! corollary 23. Each function returns every bound as a bracket (two numbers between which the
+//! bound lies).
 //!
 //! Plans do not use these bounds. The ends of the brackets are computed in integer arithmetic and
 //! rounded outward. The documentation of each field says whether the inequality is proven. Two of
@@ -78,8 +79,8 @@ pub struct RateBounds {
 }
 
 /// Returns the four terms of the chain of inequalities in Burns' theorem 15 (see [`Chain`]). The
-/// filter has `bits` bits and `items` items, and each item has `probes` probes. The terms are for r
-/// given bits of this filter, where r is the argument `order`.
+/// filter has `bits` bits and `items` items, and each item has `probes` probes. The argument
+/// `order` is r, the number of given bits in these terms.
 ///
 /// The parameters must satisfy `items >= 1`, `probes <= bits` and
 /// `order <= min(probes, bits - probes)`. The computation takes about `order^2` steps with long

@@ -97,10 +97,11 @@ pub enum Mean {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Sum {
-    /// The number of binary digits after the point in the terms.
+    /// The unit of the terms is `2^-precision`.
     pub precision: u64,
-    /// The terms `c_j g_j / 2^k` for j = 0, 1, .., in units of `2^-precision`. Each term is rounded
-    /// down, by at most `error` units. Terms that are missing at the end of the list are 0.
+    /// The terms `c_j g_j / 2^k` of this sum, without their signs, for j = 0, 1, .., in units of
+    /// `2^-precision`. Each term is rounded down, by at most `error` units. Terms that are missing
+    /// at the end of the list are 0.
     pub terms: Vec<Whole>,
     /// The largest error of a term, in units of `2^-precision`.
     pub error: u128,

@@ -29,9 +29,9 @@ use crate::law::{Floor, Law, hash_floor};
 use crate::one_filter::quantile::RateQuantile;
 use crate::{Fpr, Layout, Rate, Result, SchemeId};
 
-/// A blocked filter counts as worth its additional memory if it has at most this factor times the
-/// bits of a standard filter. In return for the additional memory, a query of a blocked filter
-/// reads only one cache line.
+/// A blocked filter counts as worth its additional memory if its number of bits is at most this
+/// factor times the number of bits of a standard filter. In return for the additional memory, a
+/// query of a blocked filter reads only one cache line.
 pub const WORTH_TIMES: f64 = 1.1;
 
 /// The parameters of a filter, such as its number of bits, and the rate that is proven for these
@@ -85,16 +85,17 @@ impl Plan {
     /// rate. For blocked filters, the proof is for one block less. Two-hash schemes, such as double
     /// hashing, are an exception: a smaller plan may exist.
     ///
-    /// With [`Promise::OneFilter`], a smaller plan may exist, too, because the probability of
+    /// With [`Promise::OneFilter`], a smaller plan may exist for another reason: the probability of
     /// meeting the rate is not monotone in the number of bits. For example, a standard filter meets
-    /// the rate up to a certain number of set bits, which is rounded down to a whole number. If the
-    /// filter gets one bit more and this number stays the same, the probability falls.
+    /// the rate if at most s of its bits are set. Because s is a whole number, it can stay the same
+    /// when the filter gets one bit more. The probability then falls.
     ///
     /// # Errors
     /// Fails if a parameter is out of range. Fails with
     /// [`Error::Underdetermined`](crate::Error::Underdetermined) if the target gives fewer than two
-    /// of items, rate and bits. Fails with [`Error::NoGuarantee`](crate::Error::NoGuarantee) if the
-    /// target requests a guarantee for a two-hash scheme.
+    /// of these three: the number of items, the rate, the number of bits. Fails with
+    /// [`Error::NoGuarantee`](crate::Error::NoGuarantee) if the target requests a guarantee for a
+    /// two-hash scheme.
     ///
     /// Keys with equal hashes add at most `items / 2^hash_bits` to the rate. Fails if the requested
     /// rate is not above this bound. The field `reachable` of the error is then the bound.
@@ -159,9 +160,9 @@ impl Plan {
         Ok(fpr)
     }
 
-    /// Returns how much keys with equal hashes add to the rate of the planned filter. In two-hash
-    /// schemes, the positions of a key depend on each other. For these schemes, also returns how
-    /// much this dependence adds to the rate.
+    /// Returns the amount that keys with equal hashes add to the rate of the planned filter. In
+    /// two-hash schemes, the positions of a key depend on each other. For these schemes, also
+    /// returns the amounts that this dependence adds to the rate.
     ///
     /// # Errors
     /// Fails as [`law`](Self::law) does.
@@ -191,11 +192,11 @@ impl Plan {
     /// standard plan for the same target.
     ///
     /// If the target gives the number of bits, `self` and `standard` both have about this number of
-    /// bits, so their ratio says nothing. The function then makes two more plans, without a given
-    /// number of bits:
+    /// bits, so their ratio says nothing. The function then makes two more plans. Neither of their
+    /// targets gives a number of bits:
     ///
-    /// - a standard plan for the items and the rate of this plan
-    /// - a blocked plan for the items and the rate of `standard`
+    /// - The standard plan has the same items and the same rate as `self`.
+    /// - The blocked plan has the same items and the same rate as `standard`.
     ///
     /// If the target also gives items and a rate, the result is the bits of the blocked plan,
     /// divided by the bits of the standard plan. Otherwise, the result is the larger of these two

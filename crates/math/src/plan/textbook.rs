@@ -11,10 +11,10 @@ use crate::{Fpr, MAX_BITS, Rate, Result};
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Textbook {
-    /// The number of bits of the target. If the target has no number of bits, the textbook formula
-    /// is used: `-n ln p / (ln 2)^2` for n items and the rate p, rounded up. If the target has no
-    /// number of bits but a number of probes k, the formula is `-n k / ln(1 - p^(1/k))`, rounded
-    /// up.
+    /// The number of bits of the target. If the target has no number of bits, this is the result of
+    /// the textbook formula, rounded up. For n items and the rate p, the formula is
+    /// `-n ln p / (ln 2)^2`. If the target sets the number of probes k, the formula is
+    /// `-n k / ln(1 - p^(1/k))`.
     pub bits: u64,
     /// The number of items of the target. If the target has no number of items, this is the largest
     /// number of items that fits into the target's bits by the formula for `bits`. It is at least

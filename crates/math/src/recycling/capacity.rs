@@ -50,11 +50,12 @@ pub struct SizedDesign {
 ///
 /// The search takes time O(probes x bits) for each probe count that it tries. For a million bits,
 /// this is 0.2 seconds. If probes times sigma (the recycle threshold) is above a hundred thousand,
-/// integrals first give bounds on the rate in a few microseconds. To accept or reject a design, the
-/// slower recursion over the numbers of set bits is then needed only in three cases: `rate` is
-/// between these bounds, probes are distinct, or [`Mode::retaining`] is set. A search ends after
-/// about a second with the best result so far. If there is no result yet, the search fails with
-/// [`Error::TooLong`]. This can happen with hundreds of probes and a few thousand bits.
+/// the search first computes bounds on the rate from integrals. This takes a few microseconds. To
+/// accept or reject a design, the slower recursion over the numbers of set bits is then needed only
+/// in three cases: `rate` is between these bounds, probes are distinct, or [`Mode::retaining`] is
+/// set. A search ends after about a second with the best result so far. If there is no result yet,
+/// the search fails with [`Error::TooLong`]. This can happen with hundreds of probes and a few
+/// thousand bits.
 ///
 /// ```
 /// use truebloom_math::recycling::{Mode, capacity};
@@ -119,8 +120,8 @@ pub fn worst_capacity(bits: u64, rate: &Rate, mode: Mode) -> Result<Option<Sized
 /// search tries all smaller sizes. Up to a hundred thousand bits, the search tries 48 smaller
 /// sizes; above a hundred thousand bits, it tries 12. With two phases, these sizes are the sizes of
 /// each of the two filters, so the total size is always even. Above 256 bits, the search ends at
-/// the first size that is clearly too small. A size is clearly too small if the filter would need
-/// more than four additional set bits per cycle to hold enough items. For small filters, the
+/// the first size that is clearly too small. A size is clearly too small if its best design would
+/// need a sigma that is higher by more than four to hold enough items. For small filters, the
 /// results were checked against a search over all sizes.
 ///
 /// # Errors
@@ -435,8 +436,8 @@ impl<'a> Search<'a> {
 /// The largest number of bits for which all numbers of probes and all smaller sizes are tried.
 const EXHAUSTED: u64 = 256;
 
-/// The search for smaller sizes ends at a size that would need more than this many additional set
-/// bits per cycle to hold enough items.
+/// The search for smaller sizes ends at a size that would need a sigma that is higher by more than
+/// this number to hold enough items.
 const STEPS_BELOW: f64 = 4.0;
 
 /// The number of items needed to set one more bit when sigma bits are set.

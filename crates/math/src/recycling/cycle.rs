@@ -42,8 +42,9 @@ pub(super) const MAX_LAW: f64 = 5e7;
 impl Design {
     /// Returns the distribution of the length of a cycle. The whole distribution is computed only
     /// for a sigma (recycle threshold) of up to about 20,000. For larger filters, only the mean and
-    /// the variance are computed. More exactly, the product of the number of probes, the mean
-    /// number of items per cycle and `15 sqrt(sigma)` must be at most about 5e7.
+    /// the variance are computed. More precisely, the product of these three numbers must be at
+    /// most about 5e7: the number of probes, the mean number of items per cycle, and
+    /// `15 sqrt(sigma)`.
     ///
     /// A cycle continues after n items if at most sigma bits are set. So the distribution of the
     /// number of set bits after n items gives the probability that the length N of the cycle is

@@ -19,9 +19,9 @@ pub enum Phases {
     Two(Trigger),
 }
 
-/// A setting of recycling filters with two phases. When the active filter is full, it becomes the
-/// frozen filter. The item that causes this is the *trigger*. The setting says whether the trigger
-/// stays in the frozen filter.
+/// Says whether the *trigger* stays in the frozen filter of a recycling filter with two phases. The
+/// trigger is the item that makes the active filter full. The active filter then becomes the frozen
+/// filter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]

@@ -13,8 +13,8 @@ use alloc::vec;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Counting {
-    /// The rate after N new items, when the filter is fullest. Dozier et al. call it f_w. All new
-    /// items count towards N, even new items that are wrongly reported as seen.
+    /// The rate just after the last of N new items, when the filter is fullest. Dozier et al. call
+    /// it f_w. All new items count towards N, even new items that are wrongly reported as seen.
     Worst,
     /// The false-positive rate, averaged over the first N new items of a cycle. Dozier et al. call
     /// it f_o. All new items count towards N, even new items that are wrongly reported as seen. To
@@ -56,8 +56,8 @@ pub struct NBounded {
     /// The expected number of new items in a cycle.
     pub arrivals: Bracket,
     /// The probability that a cycle never ends. It is above 0 only with [`Counting::Real`]: a cycle
-    /// never ends if all bits are set before N items have set a bit. The rate and the number of
-    /// arrivals are averages over the cycles that end.
+    /// never ends if all bits are set before N items have each set at least one bit. The rate and
+    /// the number of arrivals are averages over the cycles that end.
     pub stuck: f64,
 }
 
@@ -66,8 +66,8 @@ pub struct NBounded {
 ///
 /// For [`Counting::Worst`], the rate is exact at any size. For the other kinds of [`Counting`], the
 /// distribution of the number of set bits is computed item by item. This takes time O(items x
-/// probes x width). Here, width is how many numbers of set bits have a probability that is not
-/// negligible. If this would take more than 6e7 steps, the function fails with
+/// probes x width). Here, width counts the numbers of set bits whose probability is not negligible.
+/// If this would take more than 6e7 steps, the function fails with
 /// [`Error::TooLong`](crate::Error::TooLong). The brackets include all rounding errors.
 ///
 /// ```

@@ -13,12 +13,12 @@ use crate::{Rate, try_bisect};
 /// of the design is at most `rate`. The result is `None` if more than 2^62 bits would be needed.
 ///
 /// If `forgotten` is 0, every item is guaranteed to be remembered until at least `items` more new
-/// items have come. Only two phases with [`Trigger::Included`] can give this guarantee. With this
-/// setting, every item is remembered for at least `floor(sigma / probes)` more new items, whatever
-/// the hashes are. Here, sigma is the recycle threshold.
+/// items have come. Only a mode with two phases and [`Trigger::Included`] can give this guarantee.
+/// With such a mode, every item is remembered for at least `floor(sigma / probes)` more new items,
+/// whatever the hashes are. Here, sigma is the recycle threshold.
 ///
-/// If `forgotten` is above 0, an item is no longer remembered after `items` more new items with a
-/// probability of at most `forgotten`. This probability is the value of
+/// If `forgotten` is above 0, it is the largest allowed probability that an item is no longer
+/// remembered after `items` more new items. This probability is the value of
 /// [`Forgetting::probability`](super::Forgetting::probability). With one phase, a cycle must have
 /// about `items / forgotten` items. With two phases, each phase needs only slightly more than
 /// `items / (1 + forgotten)` items.

@@ -33,8 +33,9 @@ fn planned(target: Target, rate: &Rate) -> Result<Option<Plan>> {
     }
 }
 
-/// Three designs with the same memory for the same rate. The usual design is emptied after a fixed
-/// number of items. The other two designs are recycling filters with one phase and with two phases.
+/// Three designs with the same memory for the same rate. The usual design is a filter that is
+/// emptied after a fixed number of items. The other two designs are recycling filters with one
+/// phase and with two phases.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Comparison {

@@ -15,7 +15,7 @@
 //! * Choose a number `u > 0` with `g u < 1`. Multiply `(1 + u)^W` by the factors `1 - g u` of all
 //!   kept items. This product is a martingale, because `rho (1 + u) + (1 - rho)(1 - g u) = 1`.
 //! * Freedman's own inequality needs the variance of W. This variance cannot be observed, because
-//!   it is a sum over *all* new items. The martingale does not need it.
+//!   it is a sum over *all* new items. The martingale does not need the variance.
 //! * Let G be an upper bound on all odds g. `-ln(1 - g u)` is convex in g, and it is 0 for g = 0.
 //!   Therefore the product of the factors `1 - g u` is at least `(1 - G u)^(S / G)`. So it is
 //!   enough to store S.

@@ -8,8 +8,8 @@
 //!
 //! An item sets at most k bits, so an item changes the number of set bits by at most k. A similar
 //! bound holds for the rate. Each of the k positions of a query is uniform over the m bits or over
-//! its slice. The probability that at least one of these positions is a bit of a given item is at
-//! most `k k / m`. Therefore an item changes the rate by at most `k k / m`.
+//! its slice. The probability that at least one of these positions is also a position of a given
+//! item is at most `k^2 / m`. Therefore an item changes the rate by at most `k^2 / m`.
 
 /// The number of set bits after a given number of distinct items. The positions of an item may
 /// depend on each other, but each bit must be equally likely to be set.
@@ -21,9 +21,9 @@ pub struct Fill {
     pub probes: u32,
     /// The number of distinct items.
     pub items: u64,
-    /// The mean number of different bits that one item sets. If this mean is not known, use an
-    /// upper bound on the mean to call [`at_least`](Self::at_least), and a lower bound on the mean
-    /// to call [`at_most`](Self::at_most).
+    /// The mean number of different bits that one item sets. If this mean is not known, use a bound
+    /// on it instead: an upper bound for [`at_least`](Self::at_least), or a lower bound for
+    /// [`at_most`](Self::at_most).
     pub covered: f64,
 }
 

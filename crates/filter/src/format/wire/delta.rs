@@ -50,9 +50,9 @@ pub fn difference(old: &[u8], new: &[u8]) -> Result<Vec<u8>, FormatError> {
 }
 
 /// Computes the later file from the earlier file `old` and the difference. Both arguments can come
-/// from an untrusted source, because the memory is limited. It is at most three times the
-/// uncompressed length of `old`, plus 2,048 times the length of `difference` (twice
-/// [`MOST_EXPANSION`]).
+/// from an untrusted source, because the function uses a limited amount of memory. The limit is
+/// three times the uncompressed length of `old`, plus 2,048 times (twice [`MOST_EXPANSION`]) the
+/// length of `difference`.
 ///
 /// # Errors
 /// Returns an error if `difference` is damaged, or is not a difference. Returns an error if `old`

@@ -19,7 +19,7 @@ pub(super) enum What {
     Difference = 2,
 }
 
-/// Whether bytes begin like a compressed file or a difference.
+/// Whether bytes begin with the signature of a compressed file or of a difference.
 pub(crate) fn is_compressed(start: &[u8]) -> bool {
     start.starts_with(&MAGIC)
 }

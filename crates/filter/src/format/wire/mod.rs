@@ -52,7 +52,8 @@ use envelope::What;
 /// limits the memory that a short malicious file can take. gzip has a similar limit.
 pub const MOST_EXPANSION: u64 = 1024;
 
-/// Returns true if the bytes begin like a compressed file or a difference.
+/// Returns true if the bytes begin with the signature of a compressed file or of a difference. Both
+/// have the same signature.
 #[must_use]
 pub fn is_coded(start: &[u8]) -> bool {
     is_compressed(start)
@@ -81,8 +82,8 @@ pub fn compress(file: &[u8]) -> Result<Vec<u8>, FormatError> {
 }
 
 /// Expands a compressed file. A file that is not compressed is copied. The bytes can come from an
-/// untrusted source, because the memory is limited: it is at most [`MOST_EXPANSION`] (1,024) times
-/// the length of `bytes`.
+/// untrusted source, because the function uses a limited amount of memory: at most
+/// [`MOST_EXPANSION`] (1,024) times the length of `bytes`.
 ///
 /// # Errors
 /// Returns an error if the bytes are not exactly one file, or are damaged. If the file is not

@@ -29,9 +29,9 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
     ///   recycle has forgotten.
     /// * If an item is offered during the copy, the snapshot can have all, some or none of the
     ///   item's bits. If this item is later offered to the snapshot, it can be reported as new.
-    /// * If the active phase is full, but the recycle has not started, the snapshot itself
-    ///   recycles. With one phase, such a snapshot is empty. With two phases, such a snapshot
-    ///   remembers the items of the full phase.
+    /// * If the active phase is full, but its recycle has not started, this method carries out the
+    ///   recycle in the snapshot. With one phase, such a snapshot is empty. With two phases, such a
+    ///   snapshot remembers the items of the phase that was full.
     ///
     /// The snapshot behaves like any other [`RecyclingFilter`], with two exceptions. First,
     /// [`Stats::offered`] does not include offers to the shared filter that set no bit. Second,

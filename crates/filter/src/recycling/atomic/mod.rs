@@ -137,7 +137,7 @@ impl AtomicRecyclingFilter {
     /// seed or one for untrusted keys.
     ///
     /// # Errors
-    /// Returns the same errors as `for_items`, except the error for missing random numbers.
+    /// Returns the same errors as `for_items`, but never fails for lack of random numbers.
     pub fn for_items_with_hasher<R: TryInto<Rate>>(
         items: impl ItemCount,
         rate: R,
@@ -163,7 +163,7 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
     /// ```
     ///
     /// # Errors
-    /// Returns the same errors as [`new`](Self::new), except the error for missing random numbers.
+    /// Returns the same errors as [`new`](Self::new), but never fails for lack of random numbers.
     pub fn with_hasher(bits: u64, probes: u32, policy: Policy, hasher: H) -> Result<AtomicRecyclingFilter<H, S>, BuildError> {
         let scheme = S::new(bits, probes)?;
         policy.check(bits, probes)?;

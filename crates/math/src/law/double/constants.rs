@@ -38,10 +38,10 @@ impl Double {
     /// and c bits per item, the coefficient is the limit of `n (rate - (1 - e^(-k/c))^k)` as n
     /// grows.
     ///
-    /// Among the properties of the number of bits m, only the divisors of m below `2 k^2` affect
-    /// the coefficient. For large primes or powers of two, create the law with
+    /// The coefficient depends on the number of bits m only through the divisors of m below
+    /// `2 k^2`. For large primes or powers of two, create the law with
     /// [`LARGE_PRIME`](crate::law::convergence::LARGE_PRIME) or
-    /// [`LARGE_POWER_OF_TWO`](crate::law::convergence::LARGE_POWER_OF_TWO) bits. For a given n, the
+    /// [`LARGE_POWER_OF_TWO`](crate::law::convergence::LARGE_POWER_OF_TWO) bits. For n items, the
     /// rate is about `(1 - e^(-k/c))^k` plus the coefficient divided by n. The error of this
     /// approximation has no proven bound.
     ///
@@ -150,8 +150,8 @@ impl Double {
 }
 
 /// Returns the coefficient of 1/n in the rate (see [`Double::constant`]) of plain double hashing
-/// with odd steps, modulo a large power of two. The step is the second hash h2. Here, h2 is uniform
-/// on the odd numbers. So all positions of a key differ.
+/// with odd steps. The number of bits is a large power of two. The step is the second hash h2,
+/// which is uniform on the odd numbers. So all positions of a key differ.
 ///
 /// # Errors
 /// Fails if `bits_per_item` is not a positive number, or if `probes` is not from 1 to 64.

@@ -237,12 +237,12 @@ impl Law for Double {
     /// Returns the terms that equal hashes and dependent positions add to the rate, with one
     /// [`Floor`] for each cause. For the following three causes, the term is an upper bound:
     ///
-    /// - `equal hashes`: an item and the query have the same full hash. Only this term does not
-    ///   depend on the number of bits.
+    /// - `equal hashes`: an item and the query have the same full hash. This term does not depend
+    ///   on the number of bits.
     /// - `equal pairs of hashes`: an item and the query have the same h1 and h2 modulo m.
     /// - `reversed progressions`: an item has the positions of the query in reverse order.
     ///
-    /// The terms of all other causes are first-order approximations. All terms except
+    /// The terms of all other causes are first-order approximations. All terms except the term
     /// `equal hashes` tend to 0 as the number of bits grows.
     fn floors(&self, items: u64, hash_bits: u32) -> Vec<Floor> {
         let _work = work::begin();

@@ -29,9 +29,9 @@ pub struct Smaller {
     /// For this number of probes and for every larger number, a lower bound on the rate shows that
     /// the rate is too high. The value is `None` if the claim is for a fixed number of probes.
     pub many: Option<u32>,
-    /// The numbers of probes for which the lower bound does not show that the rate is too high. The
-    /// rate itself is computed for each of these numbers, and is too high. If the claim is for a
-    /// fixed number of probes, only this number is listed.
+    /// The numbers of probes that the lower bound does not exclude. The rate itself is computed for
+    /// each of these numbers, and is too high. If the claim is for a fixed number of probes, only
+    /// this number is listed.
     pub between: Vec<Excluded>,
 }
 
@@ -42,7 +42,7 @@ pub struct Smaller {
 pub struct Excluded {
     /// The number of probes.
     pub probes: u32,
-    /// The number of binary digits after the point in `sum` and `error`.
+    /// The unit of `sum` and `error` is `2^-precision`.
     pub precision: u64,
     /// The expected rate divided by `2^probes`, in units of `2^-precision`.
     pub sum: Whole,

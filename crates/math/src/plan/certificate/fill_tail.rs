@@ -77,7 +77,7 @@ pub enum TailBound {
 }
 
 impl TailBound {
-    /// The number of binary digits after the point in the fields of a `TailBound`.
+    /// The unit of the fields of a `TailBound` is `2^-UNIT`.
     pub const UNIT: u32 = 64;
 }
 

@@ -86,13 +86,13 @@ impl BlockedDesign {
         crate::Law::bits(&self.law)
     }
 
-    /// Returns the number of bits of a line.
+    /// Returns the number of bits in a line (block).
     #[must_use]
     pub fn block_bits(&self) -> u64 {
         self.law.block_bits()
     }
 
-    /// Returns the number of lines.
+    /// Returns the number of lines (blocks).
     #[must_use]
     pub fn blocks(&self) -> u64 {
         self.bits() / self.block_bits()
@@ -121,8 +121,9 @@ impl BlockedDesign {
         Weights::new(self.block_bits(), self.probes())
     }
 
-    /// Returns the largest sum of the weights of all lines at which the filter is not emptied. This
-    /// sum is `limit` times the number of lines, in units of 2^-64 and rounded down.
+    /// Returns the threshold for the sum of the weights of all lines. The filter is emptied when
+    /// the sum exceeds this threshold. The threshold is `limit` times the number of lines, in units
+    /// of 2^-64 and rounded down.
     #[must_use]
     pub fn most_weight(&self) -> u128 {
         weights::at_most(self.limit, self.blocks())
