@@ -124,10 +124,10 @@ pub(crate) fn saw_tooth<S: FillScheme>(design: &Design, seed: u64, seen: Option<
     let two = design.mode().filters() == 2;
     let each = if two { " in each of two filters" } else { "" };
     let note = format!(
-        "{}{each}, {}, full at more than {}",
+        "{}{each}, {}, full when more than {} are set",
         plural(design.bits(), "bit"),
         plural(design.probes().into(), "probe"),
-        plural(design.sigma(), "set bit")
+        plural(design.sigma(), "bit")
     );
     let mean = run.fpr.value;
     // With few hits, the interval reaches far above any filter's rate; drawn as a band, it would

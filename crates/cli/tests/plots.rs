@@ -41,7 +41,7 @@ fn every_verb_draws_its_curve() {
         ("table -k 12", &["24 bits", "1,000 items"], 8),
         ("table --json -k 12 -p 1%,0.1%", &["rate 0.001"], 2),
         ("explain -m 9585 -n 1000 -k 7", &["99.9%: at most 0.01132", "average 0.01005"], 1),
-        ("simulate -m 1000 -k 4 --sigma 300 -n 10k", &["simulated average", "full at more than 300 set bits"], 1),
+        ("simulate -m 1000 -k 4 --sigma 300 -n 10k", &["simulated average", "full when more than 300 bits are set"], 1),
         ("simulate -m 1000 -k 4 --sigma 10 -n 10k", &["simulated average at most", "long-run average"], 1),
         ("simulate -m 500 -k 5 --sigma 220 --phases 2 -n 10k", &["in each of two filters"], 1),
         ("audit fastbloom -n 1000 -p 1%", &["asked: 0.01", "if positions were independent"], 0),

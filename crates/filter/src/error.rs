@@ -295,7 +295,7 @@ pub enum MergeError {
     },
     /// The schemes differ.
     Scheme {
-        /// The scheme of the filter that would be changed.
+        /// The name of the scheme of the filter that would be changed.
         ours: &'static str,
         /// The name of the scheme of the other filter.
         theirs: &'static str,

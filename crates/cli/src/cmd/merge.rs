@@ -57,7 +57,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     // This is checked before the file OUT. If the argument OUT was left out, an existing filter is
     // in its place, and the error about that file would be misleading.
     if args.filters.len() < 2 {
-        return Err(Failure::new("first name the filter to write, then at least two filters to merge: truebloom merge OUT FILTER FILTER"));
+        return Err(Failure::new("give the filter to write, and then at least two filters to merge: truebloom merge OUT FILTER FILTER"));
     }
     let lock = Lock::of_output(&args.out, args.force)?;
     let (first, others) = args.filters.split_first().ok_or_else(|| Failure::new("there is nothing to merge: name two filters"))?;

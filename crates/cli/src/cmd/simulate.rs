@@ -54,7 +54,7 @@ pub(crate) struct Args {
     #[arg(long)]
     classic: bool,
 
-    /// With one phase: insert the item that ends a cycle into the emptied filter, too
+    /// With one phase: also insert the item that ends a cycle into the emptied filter
     #[arg(long)]
     retaining: bool,
 
@@ -160,10 +160,10 @@ fn simulated<S: FillScheme>(args: &Args, design: &Design) -> Result<ExitCode, Fa
     report.line(
         "design",
         format!(
-            "{}{each}, {}, full at more than {}",
+            "{}{each}, {}, full when more than {} are set",
             size(design.bits()),
             plural(design.probes().into(), "probe"),
-            plural(design.sigma(), "set bit")
+            plural(design.sigma(), "bit")
         ),
     );
     report

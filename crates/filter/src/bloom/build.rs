@@ -224,8 +224,8 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     /// the filter has no requested rate.
     ///
     /// # Errors
-    /// Returns an error if it is not proven that the expected rate with `items` items is at most
-    /// the requested rate.
+    /// If `rate` is given, returns an error if it is not proven that the expected rate with `items`
+    /// items is at most this rate.
     pub fn planned_for(mut self, items: u64, rate: Option<Rate>) -> Result<FilterOf<S, H>, BuildError> {
         if let Some(asked) = rate
             && !self.law().meets(items, &asked, H::HASH_BITS)?

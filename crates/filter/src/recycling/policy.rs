@@ -146,7 +146,7 @@ impl Policy {
             self.sigma,
             lowest,
             highest,
-            "a phase must never have all its bits set, and must have room for one more item if it retains one",
+            "a phase must never have all its bits set, and must have room for the retained item, if there is one",
         )?;
         self.check_times()
     }

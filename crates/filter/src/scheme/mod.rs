@@ -140,7 +140,8 @@ pub trait Scheme: Placed + Clone + PartialEq + fmt::Debug + Send + Sync {
         if id == Self::ID { Self::new(bits, probes) } else { Err(BuildError::Scheme { expected: Self::ID, found: id }) }
     }
 
-    /// The scheme's number. The method [`new`](Self::new) makes the scheme with this number.
+    /// The scheme's number. The method [`new`](Self::new) makes the scheme that this number
+    /// identifies.
     const ID: SchemeId;
 
     /// The scheme's number in files. For [`AnyScheme`], this is the number of the selected scheme.

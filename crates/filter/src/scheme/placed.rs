@@ -55,7 +55,7 @@ pub trait Storage<S, K: Backing>: Sized + Send + Sync {
     where
         K: Counted;
 
-    /// Creates a storage whose bits are in these words, without reading them.
+    /// Creates a storage from the given words, without reading them.
     fn unread(words: K::Words) -> Self
     where
         K: Uncounted;

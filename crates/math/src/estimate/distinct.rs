@@ -12,13 +12,13 @@
 //!
 //! The proof uses two facts:
 //!
-//! * `A_n`, the number of the first n keys that set a bit, never decreases as n grows. So if
-//!   `P(A_N <= a) <= error` for some N, the same is true for every larger N. For each number a, let
-//!   `N(a)` be such an N. The functions of this module find `N(a)` by a search that depends only on
-//!   a. The bound states that `n < N(A_n)`, where n is the true number of keys. Let `a_1` be the
-//!   largest a with `N(a) <= n`. If the bound is wrong, `N(A_n)` is at most n, so `A_n` is at most
-//!   `a_1`. The probability of `A_n <= a_1` is at most `error`, because `N(a_1) <= n`. So for every
-//!   n, the bound is right with probability at least `1 - error`.
+//! * `A_n`, the number of the first n keys that set a bit, never decreases as n grows. So if `P(A_N
+//!   <= a) <= error` for some N, the same is true for every larger N. For each number a, let `N(a)`
+//!   be such an N. The functions of this module find `N(a)` by a search that depends only on a. The
+//!   bound states that `n < N(A_n)`, where n is the true number of keys. Let `a_1` be the largest a
+//!   with `N(a) <= n`. If the bound is wrong, `N(A_n)` is at most n, so `A_n` is at most `a_1`.
+//!   Because `N(a_1) <= n`, the probability of `A_n <= a_1` is at most `error`. So for every n, the
+//!   bound is right with probability at least `1 - error`.
 //! * `S_n` is the number of the first n keys that passed, and `rho_i` is the filter's rate just
 //!   before key i. For every t, `exp(t S_n) / prod (1 + rho_i (e^t - 1))` is a martingale with
 //!   mean 1. The product is over the first n keys. An upper bound on the sum of the `rho_i` gives

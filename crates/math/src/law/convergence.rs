@@ -11,10 +11,10 @@
 //! the number of bits per item. In the limit of large filters, `y = e^(-k/c)` is the share of empty
 //! bits, and `q = 1 - y` is the share of set bits.
 //!
-//! For every scheme of this module, the rate converges to `q^k`. For large n, the rate is
-//! `q^k + a/n`, plus terms that tend to 0 faster than 1/n. Some functions return the number a, the
-//! coefficient of 1/n. This coefficient does not bound the rate of a given filter. For the rate of
-//! a given filter, use a [`Law`].
+//! For every scheme of this module, the rate converges to `q^k` as the filter grows. For large n,
+//! the rate is `q^k + a/n`, plus terms that tend to 0 faster than 1/n. Some functions return the
+//! number a, the coefficient of 1/n. This coefficient does not bound the rate of a given filter.
+//! For the rate of a given filter, use a [`Law`].
 
 use crate::exact::modular::gcd;
 use crate::law::Double;

@@ -13,9 +13,9 @@ use crate::{Error, Fill, Method, Result, bisect};
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Probability {
-    /// The lower end, which is at most the probability.
+    /// The lower end. The probability is never below it.
     pub lower: f64,
-    /// The upper end, which is at least the probability.
+    /// The upper end. The probability is never above it.
     pub upper: f64,
     /// The method by which the bracket was obtained. [`Method::Exact`] means a recurrence whose
     /// terms are all positive. The bracket includes all rounding errors of the recurrence. The

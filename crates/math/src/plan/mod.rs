@@ -102,7 +102,7 @@ impl Plan {
     ///
     /// Fails if the requested rate needs more memory than the cap allows. Fails if it is not proven
     /// that the given bits can meet the requested rate. In these two cases, the field `reachable`
-    /// of the error is a rate that is possible, close to the lowest one.
+    /// of the error is a rate that is proven to be possible. The lowest possible rate may be lower.
     pub fn new(target: &Target) -> Result<Plan> {
         let _work = work::begin();
         target.check()?;

@@ -30,9 +30,9 @@ fn entropy(bits: f64, ones: f64) -> f64 {
 impl Plan {
     /// Returns an upper bound on the average compressed size, in bits, of the planned filter with
     /// its planned number of items. The function [`entropy_bits`] computes the compressed size from
-    /// the number of set bits. For the mean number of set bits, this function gives the upper
-    /// bound: by Jensen's inequality, the result is at least the average compressed size. The
-    /// result is `None` if the mean number of set bits is not known, as for blocked filters.
+    /// the number of set bits. The bound is the compressed size that this formula gives for the
+    /// mean number of set bits. By Jensen's inequality, it is at least the average compressed size.
+    /// The result is `None` if the mean number of set bits is not known, as for blocked filters.
     ///
     /// Let p be the rate and n the number of items. With the best number of probes, the filter is
     /// about half full, and the bound is about `1.44 n log2(1/p)`. With fewer probes and more bits

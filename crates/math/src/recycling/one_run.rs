@@ -79,8 +79,8 @@ impl Design {
     }
 
     /// Returns whether [`wrong_drops_at_most`](Self::wrong_drops_at_most) uses only the worst rate.
-    /// This is so with two phases, with [`Mode::retaining`](super::Mode::retaining), or if probes
-    /// times sigma (the recycle threshold) is above ten million.
+    /// This is the case with two phases, with [`Mode::retaining`](super::Mode::retaining), or if
+    /// the number of probes times sigma is above ten million.
     #[must_use]
     pub fn wrong_drops_are_by_worst(&self) -> bool {
         let cycles_are_alike = self.mode.phases == Phases::One && !self.mode.retaining;

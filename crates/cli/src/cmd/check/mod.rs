@@ -82,7 +82,7 @@ pub(crate) struct Args {
     files_with_matches: bool,
 
     /// Print only the names of inputs with no selected line; the exit code is 0 if there is such an
-    /// input. An input that cannot be read to its end is not printed
+    /// input. The name of an input that cannot be read to its end is not printed
     #[arg(short = 'L', long, conflicts_with_all = ["json", "count", "each", "with_filename", "files_with_matches", "quiet"])]
     files_without_match: bool,
 

@@ -313,17 +313,17 @@ pub(super) fn add_design(report: &mut Report, noun: &str, filter: &Filter, chose
     let entries = if items.method == Method::Exact { items.value } else { items.lower };
     let full = entries / chosen.entries as f64;
     let full = match is_least {
-        true => format!("an average of at least {} distinct {noun}s", count(rounded_with(full, f64::floor))),
+        true => format!("at least {} distinct {noun}s on average", count(rounded_with(full, f64::floor))),
         false => format!("about {} distinct {noun}s", count(rounded(full))),
     };
     let forgets = match (phases, chosen.age) {
-        (1, _) => format!("full after {full}, and then emptied"),
-        (_, None) => format!("the older phase is emptied after {full}"),
-        (_, Some(age)) => format!("the older phase is emptied after {} or after {full}", time_text(age)),
+        (1, _) => format!(", room for {full}; emptied when full"),
+        (_, None) => format!(", each with room for {full}; when one is full, the other is emptied"),
+        (_, Some(age)) => format!("; the older phase is emptied after {} or after {full}", time_text(age)),
     };
     let layout = if design.layout() == Layout::Standard { "" } else { ", blocked" };
     let split = if phases == 1 { String::new() } else { format!(" in {}", plural(phases, "phase")) };
-    report.line("memory", format!("{}{split}{layout}; {forgets}", bytes(chosen.bytes())));
+    report.line("memory", format!("{}{layout}{split}{forgets}", bytes(chosen.bytes())));
     let sure = design.sigma().filter(|_| phases > 1).map(|sigma| sigma / u64::from(design.probes()) / chosen.entries);
     report.field("remembers_at_least", sure);
     report.field("remembers", chosen.items);

@@ -49,7 +49,7 @@ A state stores how its keys were read (-f, --column and similar options), so lat
 `truebloom check` queries a state and does not change it, and `truebloom clear` empties it.
 A line without a key, or a line that is too long, is reported in a message. It is printed nevertheless, except with -d or --second. If a signal ends the run, an unfinished last line is not printed.
 
-Exit code: 0 done, 2 an error or a line without a key; with -q, 0 if some line was selected, and 1 otherwise.";
+Exit code: 0 if done; 2 after an error or a line without a key. With -q: 0 if a line was selected, 1 if none was.";
 
 /// Print each line only at its first occurrence
 #[derive(clap::Args)]
