@@ -88,8 +88,9 @@ pub enum Error {
         bits: u64,
         /// The number of probes that gives the rate `reachable`.
         probes: u32,
-        /// A rate that is proven for these bits. If a guarantee for one filter was requested, this
-        /// is a rate that can be guaranteed. Otherwise, it is an average rate.
+        /// A rate that is proven to be possible with this number of bits. If a guarantee for one
+        /// filter was requested, this is a rate that can be guaranteed. Otherwise, it is an average
+        /// rate.
         reachable: f64,
         /// If true, the requested rate is impossible: it is proven that no number of probes gives
         /// an average rate that low. If the number of probes was given, this is proven only for

@@ -166,7 +166,7 @@ pub(crate) const EQUAL_HASHES: &str = "equal hashes";
 /// [`Law::floors`]).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Floor {
-    /// What adds this amount, for example `equal hashes`.
+    /// The reason for this amount, for example `equal hashes`.
     pub cause: &'static str,
     /// The amount added to the rate. For the causes `equal hashes`, `equal pairs of hashes` and
     /// `reversed progressions`, the amount is an upper bound. For all other causes, the amount is a
