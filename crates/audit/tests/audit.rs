@@ -229,9 +229,9 @@ fn the_sentence_of_the_readme_follows_from_the_table() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let read = |name: &str| std::fs::read_to_string(root.join(name)).expect(name);
     let readme = read("README.md").split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(
-        readme.contains("For 100,000 keys at 1%, BIP37 has 29 times the requested rate, and all others have at most 1.02 times the requested rate")
-    );
+    assert!(readme.contains(
+        "For 100,000 keys at 1%, BIP37 has 29 times the requested rate, and all others have at most 1.02 times the requested rate"
+    ));
     let audit = read("docs/AUDIT.md");
     let (_, table) = audit.split_once("### 100k items, 1e-2 asked").expect("a table");
     let table = table.split("\n### ").next().expect("its rows");
