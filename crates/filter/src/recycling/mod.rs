@@ -275,7 +275,7 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
         Duration::from_nanos(self.clock.now)
     }
 
-    /// The label, if the filter has one: [`set_label`](Self::set_label).
+    /// The label that was set with [`set_label`](Self::set_label), if there is one.
     pub fn label(&self) -> Option<&str> {
         self.label.text()
     }

@@ -12,10 +12,10 @@ impl Occupancy {
     /// Draws a random number of set bits from exactly this law. The method simulates which bits are
     /// hit. `words` must return uniform and independent 64-bit words.
     ///
-    /// A throw (an independent probe) takes one random draw. A committee (a set of distinct bits)
-    /// takes one draw for each of its bits. For a committee of more than half of all bits, the bits
-    /// outside the committee are drawn, one draw for each. The simulation uses a few bytes of
-    /// memory per bit of the filter.
+    /// Each throw (an independent probe) uses one random number. A committee (a set of distinct
+    /// bits) takes one draw for each of its bits. For a committee of more than half of all bits,
+    /// the bits outside the committee are drawn, one draw for each. The simulation uses a few bytes
+    /// of memory per bit of the filter.
     ///
     /// ```
     /// use truebloom_math::occupancy::Occupancy;

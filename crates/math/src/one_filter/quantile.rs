@@ -38,11 +38,11 @@ pub struct RateQuantile {
 /// c is `confidence`. The rate is random, because it depends on the seed.
 ///
 /// The rate of a filter is at most the upper end with a probability of at least `confidence`. A
-/// [`Plan`](crate::Plan) of this size also takes equal hashes into account. The rate that it
-/// guarantees with this confidence is at most the upper end plus the bound on the rate that equal
-/// hashes cause. With few items, the upper end is computed from the exact distribution of the
-/// number of set bits. With more items, the upper end follows from bounds on the tails of this
-/// distribution. The lower end always follows from bounds on the tails.
+/// [`Plan`](crate::Plan) of this size also takes equal hashes into account. The rate that this plan
+/// guarantees is at most the upper end plus the bound for equal hashes. With few items, the upper
+/// end is computed from the exact distribution of the number of set bits. With more items, the
+/// upper end follows from bounds on the tails of this distribution. The lower end always follows
+/// from bounds on the tails.
 ///
 /// For a partitioned filter, the upper end follows from tail bounds for any number of items. The
 /// rate is the product of the fills of the k slices. This product is at most the k-th power of the
