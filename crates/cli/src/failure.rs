@@ -134,6 +134,12 @@ impl From<FileError> for Failure {
                 };
                 format!("cannot write {}: {cause}; {remedy}", path.shown())
             }
+            FileError::Format { path, cause } if is_damage(&cause) && path.as_os_str() != STDIN => format!(
+                "{}: {}; copy the original file again, or see what can be saved: truebloom doctor {}",
+                path.shown(),
+                without_advice(&cause.to_string()),
+                for_shell(&path)
+            ),
             FileError::Format { path, cause } => format!("{}: {}", path.shown(), wrong_with_file(&cause)),
             FileError::ReadOnly { path } => match others_file(&path) {
                 Some(owner) => {
@@ -166,6 +172,24 @@ fn others_file(path: &Path) -> Option<String> {
 #[cfg(not(unix))]
 fn others_file(_: &Path) -> Option<String> {
     None
+}
+
+/// Whether a file was damaged after truebloom had written it, so that `doctor` may repair it.
+fn is_damage(error: &FormatError) -> bool {
+    match error {
+        FormatError::Truncated { found, .. } => *found > 0,
+        FormatError::TextMode { .. }
+        | FormatError::TooLong { .. }
+        | FormatError::HeaderChecksum { .. }
+        | FormatError::PayloadChecksum { .. }
+        | FormatError::LayerChecksum { .. } => true,
+        _ => false,
+    }
+}
+
+/// The library's message without the advice after its last semicolon, for a better advice.
+pub(crate) fn without_advice(message: &str) -> &str {
+    message.rsplit_once("; ").map_or(message, |(what, _)| what)
 }
 
 /// What is wrong with a file, in the terms of the command.

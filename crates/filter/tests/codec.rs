@@ -7,7 +7,7 @@ use common::{SplitMix64, filter, seal, seal_all};
 use proptest::prelude::*;
 use std::io::{self, Read};
 use truebloom::scheme::{InLines, Scheme, SchemeId, Standard};
-use truebloom::{BloomFilter, Expected, FileHeader, FileKind, FilterOf, FormatError, PortableHasher, ReadError, Seed};
+use truebloom::{BloomFilter, Expected, FileHeader, FileKind, FilterOf, FormatError, HasherId, PortableHasher, Rate, ReadError, Seed};
 
 fn sample() -> BloomFilter {
     let mut filter = BloomFilter::with_hasher(100, 0.01, PortableHasher::xxh3(Seed::from(9))).expect("a plan");
@@ -227,6 +227,27 @@ fn offers_that_an_intersection_excludes_stand_after_the_parameters_of_the_layout
     }
     check::<Standard>(120, FileKind::Bloom);
     check::<InLines>(128, FileKind::Blocked);
+}
+
+#[test]
+fn headers_tell_how_a_filter_was_made() {
+    let rate: Rate = "1%".parse().expect("a rate");
+    let hasher = PortableHasher::sip13(Seed::from(1));
+    let mut filter = FilterOf::<Standard>::builder().items(1_000).rate(rate).hasher(hasher).build().expect("small");
+    assert!(filter.set_label("made by a test"));
+    let header = FileHeader::from_bytes(&filter.to_bytes().expect("small")).expect("whole");
+    assert_eq!((header.capacity(), header.rate(), header.label().as_deref()), (Some(1_000), Some(rate), Some("made by a test")));
+    assert_eq!((header.scheme_id(), header.hasher_id()), (Some(SchemeId::Standard), Some(HasherId::Sip13)));
+
+    let bare = BloomFilter::with_bits_and_probes(1_000, 7).expect("small").to_bytes().expect("small");
+    let header = FileHeader::from_bytes(&bare).expect("whole");
+    assert_eq!((header.capacity(), header.rate(), header.label()), (None, None, None));
+
+    // In other kinds of files, the same bytes have other meanings.
+    let sketch = include_bytes!("golden/v1-count-min-full.tbl");
+    let header = FileHeader::from_bytes(sketch).expect("whole");
+    assert_eq!((header.capacity(), header.rate(), header.label()), (None, None, None));
+    assert_eq!((header.scheme_id(), header.hasher_id()), (None, None));
 }
 
 #[test]

@@ -191,6 +191,7 @@ fn keep_extraction(filter: &mut AnyFilter, args: &Args, records: Option<&Records
     if !args.empty || args.records.says_what_keys_are() {
         args.records.extraction().keep(&args.filter, |label| filter.set_label(label));
     }
+    args.records.note_names(&args.inputs);
     if let Some(habit @ Habit::CarriageReturn) = records.and_then(Records::habit) {
         warn(habit.hint());
     }

@@ -77,6 +77,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     // The first keys determine how all keys of the filter are read.
     if filter.label().is_none() && before.0 == 0 {
         record_args.extraction().keep(&args.filter, |label| filter.set_label(label));
+        record_args.note_names(&args.inputs);
     }
     if let Some(habit @ Habit::CarriageReturn) = records.habit().filter(|_| kept.is_none()) {
         warn(habit.hint());

@@ -109,7 +109,7 @@ fn report(filter: &Looked, verification: &Verification, measurement: &Measuremen
     }
     add_place(&mut report, filter);
     add_measured(&mut report, measurement, seed);
-    add_power(&mut report, verification, measurement);
+    add_power(&mut report, filter.bits(), verification, measurement);
     report.field("alpha", ALPHA).field("holds", holds);
     report.line("verdict", verdict(filter, verification, measurement, holds));
     Ok(report)
@@ -190,7 +190,7 @@ fn add_this_filter(report: &mut Report, filter: &Looked, verification: &Verifica
 
 /// Adds the smallest deviations that the tests would have detected, so that readers can judge what
 /// "nothing contradicts" means.
-fn add_power(report: &mut Report, verification: &Verification, measurement: &Measurement<'_>) {
+fn add_power(report: &mut Report, bits: u64, verification: &Verification, measurement: &Measurement<'_>) {
     let (fill, rate_noticed) = (verification.fill(), measurement.noticed());
     report.field("limit", verification.limit()).field(
         "noticed",
@@ -198,6 +198,7 @@ fn add_power(report: &mut Report, verification: &Verification, measurement: &Mea
     );
     let bits = match fill.noticed {
         _ if !fill.tested => Err("the number of set bits cannot be tested"),
+        None if fill.ones == bits => Err("all bits are set, so their number cannot be higher"),
         None => Err("it cannot detect whether too many bits are set"),
         Some(more) if fill.ones == 0 => Ok(plural(more, "set bit")),
         Some(more) => {
@@ -205,7 +206,8 @@ fn add_power(report: &mut Report, verification: &Verification, measurement: &Mea
         }
     };
     let rate = rate_noticed.map(|noticed| format!("a rate of {} or more", rate_up(noticed, 4)));
-    let rate = rate.ok_or("more queries are needed to notice a higher rate");
+    let is_highest = measurement.possible_rates().1 >= 1.0;
+    let rate = rate.ok_or(if is_highest { "no rate is higher than 1" } else { "more queries are needed to notice a higher rate" });
     report.line(
         "sensitivity",
         match (bits, rate) {

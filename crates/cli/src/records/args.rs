@@ -6,9 +6,10 @@ use super::key::{Fields, KeyOf, decode_hex};
 use super::split::{Ends, Split};
 use super::splitter::Splitter;
 use crate::args::{bytes, count};
-use crate::failure::Failure;
+use crate::failure::{Failure, Shown, note};
 use crate::report::Report;
 use std::borrow::Cow;
+use std::path::{Path, PathBuf};
 
 /// The smallest and the largest value of `--max-record`. The largest value keeps offsets within 32
 /// bits.
@@ -89,6 +90,13 @@ pub(crate) struct RecordArgs {
     pub(super) no_progress: bool,
 }
 
+/// Whether this is the name of a CSV file, compressed or not.
+fn names_csv(path: &Path) -> bool {
+    let has = |name: &Path, ending: &str| name.extension().is_some_and(|found| found.eq_ignore_ascii_case(ending));
+    has(path, "csv")
+        || ["gz", "zst"].iter().any(|packed| has(path, packed)) && path.file_stem().is_some_and(|stem| has(Path::new(stem), "csv"))
+}
+
 fn delimiter(text: &str) -> Result<u8, String> {
     match text.as_bytes() {
         [byte] => Ok(*byte),
@@ -151,6 +159,20 @@ impl RecordArgs {
     /// Whether records are CSV; an option that names a column implies this.
     pub(super) fn is_csv(&self) -> bool {
         self.csv || self.column.is_some()
+    }
+
+    /// Says that the keys are whole lines if the name of an input is that of a CSV file, and no option
+    /// says what the keys are.
+    pub(crate) fn note_names(&self, inputs: &[PathBuf]) {
+        if self.says_what_keys_are() {
+            return;
+        }
+        if let Some(path) = inputs.iter().find(|path| names_csv(path)) {
+            note(format_args!(
+                "whole lines of {} are the keys; to use one of its columns, add --column NAME; to hide this message, add --lines",
+                path.shown()
+            ));
+        }
     }
 
     /// Adds a line that says that the first record was not a key, if it names the columns.

@@ -100,6 +100,11 @@ impl Extraction {
         if options.is_empty() { "whole lines".to_owned() } else { options.join(" ") }
     }
 
+    /// The equivalent options, each after a space. Empty if keys are whole lines.
+    pub(crate) fn options_if_any(&self) -> String {
+        if self.is_lines() { String::new() } else { format!(" {}", self.options()) }
+    }
+
     /// A description of this extraction as part of a sentence.
     pub(super) fn described(&self) -> String {
         if self.is_lines() { "as whole lines".to_owned() } else { format!("with {}", self.options()) }

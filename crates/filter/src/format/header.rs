@@ -1,13 +1,15 @@
 //! The header of a file, apart from the payload.
 
 use super::wire::{self, is_compressed};
-use super::{Fields, HEADER_BYTES, at};
+use super::{Fields, HEADER_BYTES, Label, at};
 use crate::error::FormatError;
 use crate::hash::Seed;
-use crate::ids::FileKind;
+use crate::ids::{FileKind, HasherId};
+use alloc::string::{String, ToString};
 use core::ops::Range;
+use truebloom_math::{Rate, SchemeId};
 
-/// The header fields that files of every kind have. Use this type in programs that inspect files
+/// The header of a file. Use this type in programs that inspect files
 /// without opening them as filters. docs/FORMAT.md explains the fields of each kind.
 ///
 /// ```
@@ -115,6 +117,47 @@ impl FileHeader {
     #[must_use]
     pub fn layers(&self) -> u64 {
         if self.kind == FileKind::Scalable { self.fields.u64(at::LAYERS) } else { 1 }
+    }
+
+    /// The planned number of items. Returns `None` if the file stores no such number, as in files of
+    /// filters that grow, of recycling filters and of sketches.
+    #[must_use]
+    pub fn capacity(&self) -> Option<u64> {
+        self.of_filter(|fields| Some(fields.u64(at::CAPACITY))).filter(|items| *items > 0)
+    }
+
+    /// The requested rate of a filter. Returns `None` if the filter was made without a rate, and for
+    /// recycling filters, sketches and packs.
+    #[must_use]
+    pub fn rate(&self) -> Option<Rate> {
+        self.of_filter(|fields| fields.rate().ok().flatten())
+    }
+
+    /// The scheme of a filter. Returns `None` if this version does not know the scheme, and for
+    /// recycling filters, sketches and packs.
+    #[must_use]
+    pub fn scheme_id(&self) -> Option<SchemeId> {
+        self.of_filter(|fields| fields.scheme(self.kind).ok())
+    }
+
+    /// The hash function of a filter. Returns `None` if this version does not know the hash
+    /// function, and for recycling filters, sketches and packs.
+    #[must_use]
+    pub fn hasher_id(&self) -> Option<HasherId> {
+        self.of_filter(|fields| fields.hasher().ok())
+    }
+
+    /// The label of a filter. Returns `None` if the filter has no label, and for recycling filters,
+    /// sketches and packs.
+    #[must_use]
+    pub fn label(&self) -> Option<String> {
+        self.of_filter(|fields| Label::read(fields).ok()).and_then(|label| label.text().map(ToString::to_string))
+    }
+
+    /// Reads a field that only Bloom filters and filters that grow have.
+    fn of_filter<T>(&self, field: impl Fn(&Fields) -> Option<T>) -> Option<T> {
+        let is_filter = matches!(self.kind, FileKind::Bloom | FileKind::Blocked | FileKind::Scalable);
+        if is_filter { field(&self.fields) } else { None }
     }
 
     /// The length of the whole file, the payload included.

@@ -1,7 +1,8 @@
 //! Diagnosis: explains an error of the file format.
 
 use super::heal;
-use crate::failure::{Shown, for_shell};
+use super::rebuild::{rebuild, replace};
+use crate::failure::{for_shell, without_advice};
 use std::io::{self, Read};
 use std::ops::Range;
 use std::path::Path;
@@ -40,31 +41,6 @@ fn new_name(stem: &str) -> String {
     names.find(|name| Path::new(name).symlink_metadata().is_err()).unwrap_or_default()
 }
 
-fn replace(path: &Path) -> String {
-    format!("replace {} with an intact copy", path.shown())
-}
-
-/// Returns advice on how to replace a damaged file of this kind; `None` is an unknown kind.
-fn rebuild(path: &Path, kind: Option<FileKind>) -> Vec<String> {
-    let otherwise: &[&str] = match kind {
-        Some(FileKind::Bloom | FileKind::Blocked) => &[
-            "or build the filter again from its data with `truebloom create`",
-            "or, if you want to merge the rebuilt filter with a filter OTHER: copy OTHER with `truebloom copy --empty OTHER new.tbl`, and insert the data with `truebloom insert new.tbl`",
-        ],
-        Some(FileKind::Scalable) => &["or build the filter again from its data with `truebloom create --grow`"],
-        Some(FileKind::RecyclingOnePhase | FileKind::RecyclingTwoPhase | FileKind::RecyclingBlocked) => {
-            &["or remove the file: the next run of `truebloom dedup --state` then begins with an empty state"]
-        }
-        Some(FileKind::CountMin | FileKind::TwoHashCountMin) => &["or count the data again with `truebloom count`"],
-        Some(FileKind::Pack) => &["or make the file again with the program that made it"],
-        _ => &[
-            "or, if the file was a filter: build it again from its data with `truebloom create`",
-            "or, if the file was a state of `truebloom dedup`: remove it; the next run then begins with an empty state",
-        ],
-    };
-    std::iter::once(replace(path)).chain(otherwise.iter().map(|&text| text.to_owned())).collect()
-}
-
 impl Diagnosis {
     /// Examines a file that could not be opened because of the error `cause`.
     pub(super) fn of(path: &Path, cause: &FormatError) -> io::Result<Diagnosis> {
@@ -73,7 +49,7 @@ impl Diagnosis {
         let mut start = Vec::new();
         (&mut file).take(FileHeader::BYTES).read_to_end(&mut start)?;
         let plain = |at: Option<Range<u64>>, saved: &str, remedy: &[String]| Diagnosis {
-            wrong: strip_remedy(&cause.to_string()),
+            wrong: without_advice(&cause.to_string()).to_owned(),
             at,
             saved: saved.to_owned(),
             remedy: remedy.to_vec(),
@@ -84,7 +60,7 @@ impl Diagnosis {
             return Ok(coded(path, length, cause));
         }
         let at = cause.header_bytes(&start);
-        let rebuild = rebuild(path, FileHeader::from_bytes(&start).ok().map(|header| header.kind()));
+        let rebuild = rebuild(path, FileHeader::from_bytes(&start).ok().as_ref());
         let rebuild = rebuild.as_slice();
         // In other kinds the fields of the header have other meanings, and are not shown.
         let header = header(&start);
@@ -158,12 +134,6 @@ impl Diagnosis {
     }
 }
 
-/// Returns an error message without the advice after its last semicolon; the diagnosis gives better
-/// advice.
-fn strip_remedy(message: &str) -> String {
-    message.rsplit_once("; ").map_or(message, |(what, _)| what).to_owned()
-}
-
 /// Diagnoses a compressed file, in which the meaning of each byte depends on all bytes before it.
 fn coded(path: &Path, length: u64, cause: &FormatError) -> Diagnosis {
     let (at, saved, remedy) = match *cause {
@@ -184,7 +154,7 @@ fn coded(path: &Path, length: u64, cause: &FormatError) -> Diagnosis {
         }
         _ => (None, "nothing: a compressed file can only be read if all of it is intact", replace(path)),
     };
-    Diagnosis { wrong: strip_remedy(&cause.to_string()), at, saved: saved.to_owned(), remedy: vec![remedy], header: None }
+    Diagnosis { wrong: without_advice(&cause.to_string()).to_owned(), at, saved: saved.to_owned(), remedy: vec![remedy], header: None }
 }
 
 /// Identifies a file that is not a filter.

@@ -3,6 +3,7 @@
 
 mod diagnosis;
 mod heal;
+mod rebuild;
 
 use crate::failure::{Failure, Shown};
 use crate::held::Held;

@@ -1,0 +1,74 @@
+//! Advice on how to replace a damaged file.
+
+use crate::failure::{Shown, for_shell};
+use crate::records::Extraction;
+use std::path::Path;
+use truebloom::{FileHeader, FileKind, HasherId};
+use truebloom_math::{Layout, Plan, SchemeId, Target};
+
+/// What `rebuild` says if the header does not say how the filter was made.
+const CREATE: &str = "or build the filter again from its data with `truebloom create`";
+
+pub(super) fn replace(path: &Path) -> String {
+    format!("replace {} with an intact copy", path.shown())
+}
+
+/// Returns advice on how to replace the file. `header` is its header, if that is undamaged.
+pub(super) fn rebuild(path: &Path, header: Option<&FileHeader>) -> Vec<String> {
+    let plain = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect();
+    let otherwise: Vec<String> = match header.map(FileHeader::kind) {
+        Some(FileKind::Bloom | FileKind::Blocked) => vec![
+            create(path, header),
+            "or, if you want to merge the rebuilt filter with a filter OTHER: copy OTHER with `truebloom copy --empty OTHER new.tbl`, and insert the data with `truebloom insert new.tbl`".to_owned(),
+        ],
+        Some(FileKind::Scalable) => vec![create(path, header)],
+        Some(FileKind::RecyclingOnePhase | FileKind::RecyclingTwoPhase | FileKind::RecyclingBlocked) => {
+            plain(&["or remove the file: the next run of `truebloom dedup --state` then begins with an empty state"])
+        }
+        Some(FileKind::CountMin | FileKind::TwoHashCountMin) => plain(&["or count the data again with `truebloom count`"]),
+        Some(FileKind::Pack) => plain(&["or make the file again with the program that made it"]),
+        _ => plain(&[
+            "or, if the file was a filter: build it again from its data with `truebloom create`",
+            "or, if the file was a state of `truebloom dedup`: remove it; the next run then begins with an empty state",
+        ]),
+    };
+    std::iter::once(replace(path)).chain(otherwise).collect()
+}
+
+fn create(path: &Path, header: Option<&FileHeader>) -> String {
+    match header.and_then(options) {
+        Some(options) => {
+            format!("or build the filter again from its data: truebloom create {options} --force {} DATA", for_shell(path))
+        }
+        None => CREATE.to_owned(),
+    }
+}
+
+/// The options of `create` that make such a filter and read its keys in the same way. Returns `None`
+/// if the header does not determine them: a filter of another program may have no plan, or a label
+/// with another meaning.
+fn options(header: &FileHeader) -> Option<String> {
+    let (scheme, layout, positions) = match header.scheme_id()? {
+        SchemeId::Standard => (SchemeId::Standard, Layout::Spread, String::new()),
+        _ if header.kind() == FileKind::Blocked => (SchemeId::Standard, Layout::Lines, " --layout blocked".to_owned()),
+        scheme => (scheme, Layout::Spread, format!(" --scheme {}", scheme.name())),
+    };
+    let size = match (header.kind(), header.capacity(), header.rate()) {
+        (FileKind::Scalable, _, Some(rate)) => format!("--grow -p {rate}"),
+        (_, Some(items), Some(rate)) => {
+            let target = Target::new().items(items).rate(rate).scheme(scheme).layout(layout);
+            let has_size = |target: Target| Plan::new(&target).is_ok_and(|plan| plan.bits == header.bits());
+            // A filter for the average rate is smaller, and some schemes have no other guarantee.
+            let is_mean = !has_size(target.clone()) && has_size(target.mean());
+            format!("-n {items} -p {rate}{}", if is_mean { " --mean" } else { "" })
+        }
+        (_, Some(items), None) => format!("-n {items} -m {}", header.bits()),
+        _ => return None,
+    };
+    let hasher = if header.hasher_id()? == HasherId::Sip13 { " --untrusted" } else { "" };
+    let keys = match header.label() {
+        Some(label) => Extraction::of(Some(&label))?.options_if_any(),
+        None => String::new(),
+    };
+    Some(format!("{size}{positions}{hasher}{keys}"))
+}
