@@ -20,7 +20,7 @@ INTRO = f"""\
 A recycling filter remembers the lines of a stream, and forgets some or all of them when it is full.
 This page measures how many lines `dedup` loses with such a filter.
 `bench/streams.py target/release/truebloom > docs/STREAMS.md` makes the page. The streams were
-defined before the seed 1 was chosen, so they were not chosen to suit the seed.
+defined before the seed (1) was chosen, so they cannot suit the seed.
 
 Every filter is made for {ITEMS:,} lines and a rate of {100 * RATE:g}%. A filter with one phase is emptied when it
 is full. The time until it is full again is a *cycle*. A line is *new to a cycle* if its key has not
@@ -52,7 +52,7 @@ def new():
 
 
 def periodic():
-    """20,000 keys come again and again in the same order, and every fifth line is new. 24,999 other keys come between two occurrences of a key, but each filter is made for only 20,000 lines."""
+    """20,000 keys come again and again in the same order, and every fifth line is new. Between two occurrences of a key come 24,999 other keys, more than the 20,000 lines that each filter is made for."""
     for i in range(LINES):
         yield LINES + i if i % 5 == 0 else i % 25_000
 

@@ -137,7 +137,7 @@ impl From<FileError> for Failure {
             FileError::Format { path, cause } if is_damage(&cause) && path.as_os_str() != STDIN => format!(
                 "{}: {}; copy the original file again, or see what can be saved: truebloom doctor {}",
                 path.shown(),
-                without_advice(&cause.to_string()),
+                without_advice(&cause),
                 for_shell(&path)
             ),
             FileError::Format { path, cause } => format!("{}: {}", path.shown(), wrong_with_file(&cause)),
@@ -187,9 +187,15 @@ fn is_damage(error: &FormatError) -> bool {
     }
 }
 
-/// The library's message without the advice after its last semicolon, for a better advice.
-pub(crate) fn without_advice(message: &str) -> &str {
-    message.rsplit_once("; ").map_or(message, |(what, _)| what)
+/// The library's message about a file, without the advice after its last semicolon: the command has
+/// better advice. Lengths are grouped, but not checksums, which may consist of digits alone.
+pub(crate) fn without_advice(error: &FormatError) -> String {
+    let message = error.to_string();
+    let what = message.rsplit_once("; ").map_or(message.as_str(), |(what, _)| what);
+    match error {
+        FormatError::Truncated { .. } | FormatError::TooLong { .. } => grouped_from(4, what),
+        _ => what.to_owned(),
+    }
 }
 
 /// What is wrong with a file, in the terms of the command.
@@ -297,9 +303,13 @@ fn with_options(text: &str) -> String {
 
 /// Groups whole numbers of five digits or more, as in reports: `1,234,567`.
 fn grouped(text: &str) -> String {
+    grouped_from(5, text)
+}
+
+fn grouped_from(least: usize, text: &str) -> String {
     let group = |word: &str| {
         let digits = word.trim_matches(|c: char| c.is_ascii_punctuation());
-        let is_long = digits.len() >= 5 && digits.bytes().all(|byte| byte.is_ascii_digit());
+        let is_long = digits.len() >= least && digits.bytes().all(|byte| byte.is_ascii_digit());
         digits.parse().ok().filter(|_| is_long).map_or(word.to_owned(), |number| word.replacen(digits, &crate::report::count(number), 1))
     };
     text.split(' ').map(group).collect::<Vec<String>>().join(" ")

@@ -33,8 +33,8 @@ pub enum Error {
         /// The statement for which no certificate can be made.
         claim: &'static str,
     },
-    /// The [`Target`](crate::Target) of a plan sets too few of these four quantities: items, rate,
-    /// bits and probes.
+    /// The [`Target`](crate::Target) of a plan does not determine a filter. A plan requires two of
+    /// these three quantities: items, rate and bits.
     Underdetermined {
         /// The quantities that were given.
         given: &'static str,

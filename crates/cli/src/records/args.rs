@@ -161,8 +161,8 @@ impl RecordArgs {
         self.csv || self.column.is_some()
     }
 
-    /// Says that the keys are whole lines if the name of an input is that of a CSV file, and no option
-    /// says what the keys are.
+    /// Says that the keys are whole lines if the name of an input is that of a CSV file, and no
+    /// option says what the keys are.
     pub(crate) fn note_names(&self, inputs: &[PathBuf]) {
         if self.says_what_keys_are() {
             return;

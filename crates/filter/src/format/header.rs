@@ -119,15 +119,15 @@ impl FileHeader {
         if self.kind == FileKind::Scalable { self.fields.u64(at::LAYERS) } else { 1 }
     }
 
-    /// The planned number of items. Returns `None` if the file stores no such number, as in files of
-    /// filters that grow, of recycling filters and of sketches.
+    /// The planned number of items. Returns `None` if the file stores no such number, as in files
+    /// of filters that grow, of recycling filters and of sketches.
     #[must_use]
     pub fn capacity(&self) -> Option<u64> {
         self.of_filter(|fields| Some(fields.u64(at::CAPACITY))).filter(|items| *items > 0)
     }
 
-    /// The requested rate of a filter. Returns `None` if the filter was made without a rate, and for
-    /// recycling filters, sketches and packs.
+    /// The requested rate of a filter. Returns `None` if the filter was made without a rate, and
+    /// for recycling filters, sketches and packs.
     #[must_use]
     pub fn rate(&self) -> Option<Rate> {
         self.of_filter(|fields| fields.rate().ok().flatten())

@@ -49,7 +49,7 @@ impl Diagnosis {
         let mut start = Vec::new();
         (&mut file).take(FileHeader::BYTES).read_to_end(&mut start)?;
         let plain = |at: Option<Range<u64>>, saved: &str, remedy: &[String]| Diagnosis {
-            wrong: without_advice(&cause.to_string()).to_owned(),
+            wrong: without_advice(cause),
             at,
             saved: saved.to_owned(),
             remedy: remedy.to_vec(),
@@ -154,7 +154,7 @@ fn coded(path: &Path, length: u64, cause: &FormatError) -> Diagnosis {
         }
         _ => (None, "nothing: a compressed file can only be read if all of it is intact", replace(path)),
     };
-    Diagnosis { wrong: without_advice(&cause.to_string()).to_owned(), at, saved: saved.to_owned(), remedy: vec![remedy], header: None }
+    Diagnosis { wrong: without_advice(cause), at, saved: saved.to_owned(), remedy: vec![remedy], header: None }
 }
 
 /// Identifies a file that is not a filter.

@@ -7,7 +7,7 @@ mod rebuild;
 
 use crate::failure::{Failure, Shown};
 use crate::held::Held;
-use crate::report::{FormatArgs, Report, plural};
+use crate::report::{FormatArgs, Report, count, plural};
 use diagnosis::Diagnosis;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -101,7 +101,11 @@ fn report(path: &Path, found: Result<FileKind, Diagnosis>) -> Result<Report, Fai
     report.field("saved", diagnosis.saved.clone()).field("remedy", diagnosis.remedy.join("; "));
     report.line("wrong", diagnosis.wrong);
     if let Some((first, end)) = range {
-        let text = if end == first + 1 { format!("byte {first}") } else { format!("bytes {first} to {}", end.saturating_sub(1)) };
+        let text = if end == first + 1 {
+            format!("byte {}", count(first))
+        } else {
+            format!("bytes {} to {}", count(first), count(end.saturating_sub(1)))
+        };
         report.line("where", text);
     }
     report.line("usable", diagnosis.saved);

@@ -44,9 +44,9 @@ fn create(path: &Path, header: Option<&FileHeader>) -> String {
     }
 }
 
-/// The options of `create` that make such a filter and read its keys in the same way. Returns `None`
-/// if the header does not determine them: a filter of another program may have no plan, or a label
-/// with another meaning.
+/// The options of `create` that make such a filter and read its keys in the same way. Returns
+/// `None` if the header does not determine them: a filter of another program may have no plan, or a
+/// label with another meaning.
 fn options(header: &FileHeader) -> Option<String> {
     let (scheme, layout, positions) = match header.scheme_id()? {
         SchemeId::Standard => (SchemeId::Standard, Layout::Spread, String::new()),
