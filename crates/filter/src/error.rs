@@ -467,8 +467,8 @@ pub enum FormatError {
         /// The checksum in the header of the given file.
         found: u64,
     },
-    /// The two files are not states of the same filter, because their headers differ in a field
-    /// that never changes.
+    /// The two files do not hold the same filter at two different times, because their headers
+    /// differ in a field that never changes.
     OtherFilter {
         /// The first header field in which the files differ.
         field: &'static str,
@@ -486,7 +486,7 @@ pub enum FormatError {
         /// The kind of the file.
         found: FileKind,
     },
-    /// The file has another scheme than the Rust type with which it was opened.
+    /// The scheme of the file differs from the scheme of the Rust type that opened it.
     Scheme {
         /// The scheme of the Rust type.
         expected: SchemeId,

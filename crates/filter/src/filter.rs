@@ -175,7 +175,7 @@ pub trait Filter {
     /// Returns true if the filter contains a key that is already hashed.
     fn contains_hash(&self, hash: KeyHash) -> bool;
 
-    /// Inserts keys that are already hashed, in order, and reports which of them were certainly
+    /// Inserts already hashed keys in the given order, and reports which of them were certainly
     /// new.
     fn insert_all_hashes(&mut self, hashes: &[KeyHash]) -> Answers;
 

@@ -27,8 +27,8 @@ macro_rules! each_kind_is_read_as {
 pub(crate) use each_kind_is_read_as;
 
 impl FileKind {
-    /// Reads a whole file of any kind into memory, and checks the file. The checks are the same as
-    /// those of opening the file. Returns the kind of the file.
+    /// Reads a whole file of any kind into memory, and checks the file. Opening the file makes the
+    /// same checks. Returns the kind of the file.
     ///
     /// The function may call `open` several times, because it may try several types of this crate
     /// one after the other. Each call of `open` must return a reader at the beginning of the file.

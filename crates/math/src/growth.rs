@@ -89,7 +89,7 @@ impl Growth {
     /// Creates the plan of a filter that grows, with about `first` items in the first layer.
     /// `first` must be from 64 to 10^12. With this plan, 20 layers hold at least 10^6 times the
     /// items of the first layer. The plan's memory [`ratio`](Self::ratio) is about the smallest
-    /// one for which this is possible, rounded up to three decimals.
+    /// ratio that allows this, rounded up to three decimals.
     ///
     /// # Errors
     /// Fails if the rate is below 1e-13, or if `first` is out of range.

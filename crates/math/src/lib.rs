@@ -28,9 +28,9 @@
 //! A rate is an [`Fpr`]: a value with a *bracket*, which is a lower and an upper end. Unless its
 //! [`Method`] says otherwise, it is proven that the true rate lies between the ends. For exact
 //! rates, the ends usually differ by at most two units in the last place. In floating-point
-//! arithmetic, the textbook formula loses some or all digits. So do the sums and recursions in
-//! published papers. Therefore, this crate computes rates in integer arithmetic, with a bound on
-//! every rounding error (module [`law`]).
+//! arithmetic, the textbook formula loses some or all digits. The sums and recursions in published
+//! papers lose digits, too. Therefore, this crate computes rates in integer arithmetic, with a
+//! bound on every rounding error (module [`law`]).
 //!
 //! Whatever the arguments are, a call takes at most about a second, or a few seconds where the
 //! documentation says so. Simulations take as many steps as requested. If the exact answer would

@@ -204,8 +204,8 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     /// By default, a filter of 2 MiB or more asks the system for huge pages. If all pages of the
     /// filter are in use, random accesses are two to three times as fast with huge pages as with
     /// pages of 4 KiB. There is one exception: a filter that is very large for its capacity uses
-    /// pages of 4 KiB by default. For such a filter, the capacity times the number of probes is
-    /// less than a quarter of the number of 4 KiB pages in the filter.
+    /// pages of 4 KiB by default. For such a filter, the product of the capacity and the number of
+    /// probes is less than a quarter of the filter's number of 4 KiB pages.
     ///
     /// ```
     /// use truebloom::BloomFilter;

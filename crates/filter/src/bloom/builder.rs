@@ -11,9 +11,9 @@ use truebloom_math::{Plan, Promise, Rate, Target};
 
 /// Collects the parameters of a new filter. To start, call [`FilterOf::builder`].
 ///
-/// Set two of `items`, `rate` and `bits`. A [`Plan`] computes the third, with a proven bound on the
-/// rate. If you set only `bits` and `probes`, no bound is computed. An error in any step is
-/// reported when the filter is made.
+/// Set any two of these three: `items`, `rate` and `bits`. A [`Plan`] computes the third, with a
+/// proven bound on the rate. If you set only `bits` and `probes`, no bound is computed. An error in
+/// any step is reported when the filter is made.
 ///
 /// ```
 /// use truebloom::{BloomFilter, PortableHasher, Seed};

@@ -50,9 +50,9 @@ impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
         above_hash_floor::<H>(rate, self.offered())
     }
 
-    /// Returns true if the false-positive rate can be computed from the set bits. Then
-    /// [`fpr`](Self::fpr) returns the rate itself, and a measured rate can be compared with the
-    /// result. Otherwise, [`fpr`](Self::fpr) returns only bounds on the rate.
+    /// Returns true if the false-positive rate can be computed from the set bits. In that case,
+    /// [`fpr`](Self::fpr) returns the filter's rate, and you can compare a measured rate with it.
+    /// Otherwise, [`fpr`](Self::fpr) returns only bounds on the rate.
     pub fn fill_tells_rate(&self) -> bool {
         matches!(self.storage.fpr(self.scheme()), Ok(Some(_)))
     }

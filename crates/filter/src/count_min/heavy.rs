@@ -46,9 +46,9 @@ pub struct HeavyHitter {
 /// is true for every stream of keys, unless two keys have the same 128-bit hash.
 ///
 /// Proof: consider a key that is not in the list. When the key last occurred, the sketch's estimate
-/// was at least the key's count, which has not changed since. The list either refused the key at
-/// that time, or dropped it later. The value `missed_at_most` is at least as high as the bound of
-/// every key that the list refused or dropped.
+/// was at least the key's count. The count has not changed since then. The list either refused the
+/// key at that time, or dropped it later. The value `missed_at_most` is at least as high as the
+/// bound of every key that the list refused or dropped.
 ///
 /// The method [`above`](Self::above) returns all keys whose count reaches a threshold. The method
 /// returns `None` if such a key may be missing from the list. The lowest threshold for which no key

@@ -154,9 +154,9 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
         Ok(Sketch { hasher, shape, hashes, counters: zeroed(shape.cells())?, total: 0, conservative: false, halved: false })
     }
 
-    /// Uses conservative update from now on. When a key is counted, the new estimate of its count
-    /// is the old estimate plus the added count. Of the key's counters, only those below the new
-    /// estimate are raised, and only to the new estimate.
+    /// From now on, every addition is a conservative update. When a key is counted, the new
+    /// estimate of its count is the old estimate plus the added count. Of the key's counters, only
+    /// those below the new estimate are raised, and only to the new estimate.
     ///
     /// Estimates are then usually lower than without conservative update. All bounds still hold,
     /// even after a [`merge`](Self::merge). There are two drawbacks. A merged sketch can differ

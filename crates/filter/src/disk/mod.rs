@@ -39,8 +39,9 @@ pub enum Unkept {
         /// The owner of the new file.
         is: u32,
     },
-    /// The new file has another group. The groups are given as numbers. If the old group had a
-    /// permission, the new group gets it only if all other users have it, too.
+    /// The new file belongs to a different group than the old one. The groups are given as numbers.
+    /// If the old group had a permission, the new group gets it only if all other users have it,
+    /// too.
     Group {
         /// The group of the old file.
         was: u32,
@@ -49,7 +50,7 @@ pub enum Unkept {
     },
     /// The old file has other names (hard links). These names still lead to the old contents.
     Links {
-        /// The number of other names of the old file.
+        /// The number of other names (hard links) that the old file has.
         others: u64,
     },
 }

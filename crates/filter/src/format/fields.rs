@@ -52,7 +52,7 @@ pub(crate) mod at {
 
 /// The bytes of a header.
 ///
-/// A writer starts with [`new`](Self::new), adds the fields of its kind, and finishes with
+/// To write a header, call [`new`](Self::new), add the fields of this kind of file, and finish with
 /// [`sealed`](Self::sealed). A reader starts with [`open`](Self::open), which checks the fields
 /// that all kinds share; each kind checks its own fields.
 #[derive(Clone)]

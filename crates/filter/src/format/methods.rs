@@ -133,8 +133,8 @@ macro_rules! reads_files {
             /// multiple of the bytes that it takes in the file.
             ///
             /// A [compressed](crate::wire) file needs as much memory as the same file without
-            /// compression. In addition, reading takes as much memory as the compressed length and
-            /// the uncompressed length together.
+            /// compression. While a compressed file is read, additional memory is needed: the sum
+            /// of its compressed and uncompressed lengths.
             ///
             /// # Errors
             /// Returns an error if the file cannot be read, is not a file of this type, is damaged,

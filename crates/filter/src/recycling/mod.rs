@@ -75,11 +75,11 @@ use truebloom_math::{Error, Rate};
 ///   one exception: with [`Trigger::Excluded`], the item that ends a phase can be forgotten
 ///   immediately.
 ///
-/// A policy can make the filter recycle when the active phase reaches an [`age`](Policy::age), T.
-/// With two phases, the filter then remembers an item for at least T and less than 2T on the
-/// caller's clock. If the filter recycles earlier for another reason, the filter forgets items
-/// sooner. [`Stats::by_fill`] counts the recycles that happened because of the fill. The filter has
-/// no clock of its own. The caller passes the time to [`advance`](Self::advance) or
+/// A policy can make the filter recycle when the active phase reaches a given [`age`](Policy::age),
+/// called T below. With two phases, the filter then remembers an item for at least T and less than
+/// 2T on the caller's clock. If the filter recycles earlier for another reason, the filter forgets
+/// items sooner. [`Stats::by_fill`] counts the recycles that happened because of the fill. The
+/// filter has no clock of its own. The caller passes the time to [`advance`](Self::advance) or
 /// [`check_and_insert_at`](Self::check_and_insert_at). The method
 /// [`check_and_insert`](Self::check_and_insert) ignores the age.
 ///

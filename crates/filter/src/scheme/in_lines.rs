@@ -30,8 +30,8 @@ pub struct InLines {
 impl Scheme for InLines {
     const ID: SchemeId = SchemeId::Blocked;
 
-    /// Returns an error unless `bits` is a multiple of 512 from 512 to 2^62, and `probes` is from 1
-    /// to 64.
+    /// Returns an error if `bits` is not a multiple of 512 from 512 to 2^62, or if `probes` is not
+    /// from 1 to 64.
     fn new(bits: u64, probes: u32) -> Result<InLines, BuildError> {
         if !(1..=BLOCK_PROBES).contains(&probes) {
             return Err(BuildError::BlockedProbes { found: probes });

@@ -144,7 +144,7 @@ pub trait Batches<S: Placed> {
     /// batch.
     fn contains<K: Backing>(&mut self, scheme: &S, storage: &S::Storage<K>, batch: Batch<'_>) -> BatchAnswers;
 
-    /// Like [`contains`](Self::contains), for words that other threads may change meanwhile.
+    /// Like [`contains`](Self::contains), but other threads may change the words during the call.
     fn contains_shared<R: Reads>(&mut self, scheme: &S, level: Level, words: &[R], batch: Batch<'_>) -> BatchAnswers {
         let ask = |words: &&[R], hash| scheme.for_each_ahead(hash, usize::MAX, |word| prefetch(words, word));
         batch.one_by_one(&mut { words }, ask, |words, hash| scheme.are_set(level, hash, words))

@@ -108,9 +108,9 @@ pub fn next_prime(n: u64) -> Option<u64> {
     (n..=u64::MAX).find(|&candidate| is_prime(candidate))
 }
 
-/// Returns whether the number is a prime. This is the test of Miller and Rabin. With the first
-/// twelve primes as bases, it is proven to be right for all numbers below 3.3e24 (Sorenson and
-/// Webster, 2015). The test takes at most a few microseconds.
+/// Returns whether the number is a prime. This is the Miller-Rabin test. With the first twelve
+/// primes as bases, it is proven to be right for all numbers below 3.3e24 (Sorenson and Webster,
+/// 2015). The test takes at most a few microseconds.
 #[must_use]
 pub fn is_prime(n: u64) -> bool {
     const BASES: [u64; 12] = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37];

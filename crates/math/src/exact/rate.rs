@@ -78,9 +78,8 @@ impl Rate {
         (self.numerator, self.exponent, self.divisor)
     }
 
-    /// Returns the rate as an `f64`: the nearest `f64`, or the `f64` directly above or below the
-    /// nearest. The result is 0 for rates below the range of `f64`. Use [`Rate::ln`] for such
-    /// rates.
+    /// Returns the rate as an `f64`. The result is the nearest `f64`, or a neighbor of it. The
+    /// result is 0 for rates below the range of `f64`. Use [`Rate::ln`] for such rates.
     #[must_use]
     pub fn to_f64(&self) -> f64 {
         let decimal: f64 = format!("{}e{}", self.numerator, self.exponent).parse().unwrap_or(0.0);

@@ -122,10 +122,11 @@ pub fn partition_constant(bits_per_item: f64, probes: u32) -> f64 {
 /// smallest positive number r for which `slice_bits` divides `r b`. There are `phi(r)` values b of
 /// order r, where phi is Euler's function.
 ///
-/// Number the slices from 0. For a given r, two slices belong to the same class if their numbers
-/// are equal modulo r. So there are r classes. If b has order r, the item hits the query's position
-/// either in the slices of exactly one class, or in no slice. Let `|A|` be the number of slices in
-/// a class A. Let `s(r)` be the sum of `q^(k-|A|) - q^k` over all r classes. The coefficient is
+/// Let the slices have the numbers 0 to `k - 1`. For a given r, two slices belong to the same class
+/// if their numbers are equal modulo r. So there are r classes. If b has order r, the item hits the
+/// query's position either in the slices of exactly one class, or in no slice. Let `|A|` be the
+/// number of slices in a class A. Let `s(r)` be the sum of `q^(k-|A|) - q^k` over all r classes.
+/// The coefficient is
 ///
 /// ```text
 /// (k^2/c^2) [ sum over r of phi(r) (s(r) - k y q^(k-1)) - curvature / 2 ]
@@ -227,8 +228,9 @@ pub struct Conditions {
     /// given position. The number is at most 0, because an item can have fewer than k different
     /// positions (erratum K7).
     pub single: f64,
-    /// The first of the two numbers that must tend to 0 by condition 4: `n p`. Here n is the number
-    /// of items, and p is an upper bound on the probability that an item hits two given positions.
+    /// `n p`: the first of the two numbers that condition 4 requires to tend to 0. Here n is the
+    /// number of items, and p is an upper bound on the probability that an item hits two given
+    /// positions.
     pub pair: f64,
     /// The second of the two numbers that must tend to 0 by condition 4: `n p`. Here n is the
     /// number of items, and p is an upper bound on the probability that two probes of an item hit

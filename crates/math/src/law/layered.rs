@@ -48,7 +48,7 @@ impl Layer {
         self.limit
     }
 
-    /// Returns the rate of the layer if `ones` bits are set, `(ones / bits)^probes`.
+    /// If `ones` bits are set, returns the rate of the layer, which is `(ones / bits)^probes`.
     ///
     /// # Errors
     /// Fails if `ones` exceeds the number of bits.
@@ -91,9 +91,9 @@ impl Layer {
 ///
 /// Every layer has a number. If filters are merged, the result can have several layers with the
 /// same number. The positions of a key in layers with the same number depend on each other. So for
-/// such a group of layers, only bounds are known on the probability that a new key passes at least
-/// one layer. The probability is at least the largest rate of a layer in the group. The probability
-/// is at most the sum of the rates of the layers in the group.
+/// such a group of layers, the probability that a new key passes at least one layer is known only
+/// as a range. The probability is at least the largest rate of a layer in the group. The
+/// probability is at most the sum of the rates of the layers in the group.
 ///
 /// The number of items that fill a layer is random. So for a given number of items, only bounds on
 /// the rate are known. If the number of set bits of each layer is given, and no two layers have the

@@ -162,8 +162,8 @@ mod sealed {
 /// The name of the term for equal hashes, which every scheme has.
 pub(crate) const EQUAL_HASHES: &str = "equal hashes";
 
-/// An amount that equal hashes or dependent positions add to the rate of a filter (see
-/// [`Law::floors`]).
+/// An amount that is added to the rate of a filter because of equal hashes or dependent positions
+/// (see [`Law::floors`]).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Floor {
     /// The reason for this amount, for example `equal hashes`.

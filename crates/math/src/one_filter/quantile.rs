@@ -44,10 +44,10 @@ pub struct RateQuantile {
 /// upper end follows from bounds on the tails of this distribution. The lower end always follows
 /// from bounds on the tails.
 ///
-/// For a partitioned filter, the upper end follows from tail bounds for any number of items. The
-/// rate is the product of the fills of the k slices. This product is at most the k-th power of the
-/// mean fill of the slices, because a geometric mean is at most the arithmetic mean. The lower end
-/// for the partitioned filter is 0.
+/// For a partitioned filter, the upper end always follows from tail bounds, whatever the number of
+/// items. The rate is the product of the fills of the k slices. This product is at most the k-th
+/// power of the mean fill of the slices, because a geometric mean is at most the arithmetic mean.
+/// The lower end for the partitioned filter is 0.
 ///
 /// This takes about as long as computing ten rates. With few items, it takes up to a millisecond.
 ///

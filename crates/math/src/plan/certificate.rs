@@ -133,8 +133,8 @@ impl Certificate {
     /// rates. For a filter with only a few items, it takes a few milliseconds, because the rates
     /// with many different numbers of probes are then computed one by one.
     ///
-    /// The tail bounds that fit in a certificate sometimes prove only a slightly lower confidence
-    /// than the requested one. In this case, `claim.confidence` in the certificate is the lower
+    /// Sometimes, the tail bounds that fit in a certificate prove only a confidence slightly below
+    /// the requested one. In this case, `claim.confidence` in the certificate is the lower
     /// confidence that is proven.
     ///
     /// # Errors

@@ -98,7 +98,7 @@ impl Plan {
     /// two-hash scheme.
     ///
     /// Keys with equal hashes add at most `items / 2^hash_bits` to the rate. Fails if the requested
-    /// rate is not above this bound. The field `reachable` of the error is then the bound.
+    /// rate is not above this bound. In this case, the error's field `reachable` is the bound.
     ///
     /// Fails if the requested rate needs more memory than the cap allows. Fails if it is not proven
     /// that the given bits can meet the requested rate. In these two cases, the field `reachable`

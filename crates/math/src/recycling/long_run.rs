@@ -115,8 +115,8 @@ impl Design {
         Ok(self.adding_equal_hashes(self.long_run_of_bits_nearly()?))
     }
 
-    /// Like [`long_run_nearly`](Self::long_run_nearly), but as if different items never had equal
-    /// hashes. See [`long_run_of_bits`](Self::long_run_of_bits).
+    /// Like [`long_run_nearly`](Self::long_run_nearly), but without the false positives that equal
+    /// hashes of different items cause. See [`long_run_of_bits`](Self::long_run_of_bits).
     ///
     /// # Errors
     /// Fails as [`long_run_nearly`](Self::long_run_nearly) does.

@@ -10,8 +10,8 @@
 //! Compression saves nothing if the filter is half full. At a fill of 1%, it saves about 92%. For
 //! the same rate, a sparse filter takes more memory than a half-full filter, but its compressed
 //! file is shorter (Mitzenmacher, *Compressed Bloom filters*, 2002). Differences are useful for web
-//! caches that send each other filters of their contents (Fan, Cao, Almeida and Broder, *Summary
-//! cache*, 2000).
+//! caches that exchange filters of their contents (Fan, Cao, Almeida and Broder, *Summary cache*,
+//! 2000).
 //!
 //! These functions work on the bytes of files of any kind. All methods that open a file also open
 //! compressed files, except the methods that make views.

@@ -77,8 +77,8 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
 impl<H: KeyHasher, S: FillScheme> TryFrom<RecyclingFilter<H, S>> for AtomicRecyclingFilter<H, S> {
     type Error = BuildError;
 
-    /// Turns the filter into a filter that many threads can share. Returns an error if a shared
-    /// filter does not support the filter's policy: see [`new`](AtomicRecyclingFilter::new).
+    /// Turns the filter into a filter that many threads can share. Returns an error if shared
+    /// filters do not support this filter's policy: see [`new`](AtomicRecyclingFilter::new).
     fn try_from(filter: RecyclingFilter<H, S>) -> Result<AtomicRecyclingFilter<H, S>, BuildError> {
         let RecyclingFilter { hasher, policy, memory, clock, counts, label } = filter;
         check_shared(&policy)?;

@@ -93,8 +93,8 @@ impl Double {
     ///
     /// # Errors
     /// Fails if `bits` or `probes` is out of range, or if the number of custom offsets differs from
-    /// the number of probes. Also fails for one bit and [`Step::NonZero`], because then there is no
-    /// possible `h2`.
+    /// the number of probes. Also fails if `bits` is 1 and the step is [`Step::NonZero`], because
+    /// then no `h2` is possible.
     pub fn new(bits: u64, probes: u32, step: Step, offsets: Offsets) -> Result<Double> {
         check_bits(bits)?;
         check_probes(probes)?;

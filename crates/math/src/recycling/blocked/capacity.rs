@@ -52,8 +52,8 @@ impl BlockedSized {
 /// highest such number for which the average rate is proven to be at most `rate`. To choose the
 /// number of probes, the search first approximates the items per cycle for each number of probes.
 /// The search computes proven bounds only for numbers of probes that reach at least 99.7% of the
-/// largest approximation. The resulting design holds more than 99% as many items as the best
-/// design.
+/// largest approximation. The resulting design holds more than 99% of the items that the best
+/// design would hold.
 ///
 /// At usual rates, the search takes tens of milliseconds, whatever the size. At a rate of 1e-9, the
 /// search takes a few tenths of a second.

@@ -104,10 +104,10 @@ impl BlockedDesign {
         crate::Law::probes(&self.law)
     }
 
-    /// Returns the limit, the highest rate at which a cycle continues. Apart from equal hashes, a
-    /// new item is wrongly reported as seen with a probability of at most the limit. The worst rate
-    /// of [`long_run`](Self::long_run) also counts equal hashes, so its upper end is the limit plus
-    /// `bits / 2^128`. This term is left out if it is negligible.
+    /// Returns the limit, the highest rate at which a cycle continues. If equal hashes are ignored,
+    /// the probability that a new item is wrongly reported as seen is at most the limit. The worst
+    /// rate of [`long_run`](Self::long_run) also counts equal hashes, so its upper end is the limit
+    /// plus `bits / 2^128`. This term is left out if it is negligible.
     #[must_use]
     pub fn limit(&self) -> f64 {
         self.limit
