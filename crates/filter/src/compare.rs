@@ -17,9 +17,9 @@ use truebloom_math::{Error, Ground, ItemsEstimate, Variant, as_one_call, items_b
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Quantity {
-    /// The estimate. It is `None` if it depends on a full filter or a full union of filters. For
-    /// [`Comparison::common`] and [`Comparison::similarity`], the estimate is also `None` if more
-    /// than 10 filters are compared.
+    /// The estimate. The value is `None` if all bits of a filter or union that it is computed from
+    /// are set. For [`Comparison::common`] and [`Comparison::similarity`], the estimate is also
+    /// `None` if more than 10 filters are compared.
     pub value: Option<f64>,
     /// The lower end of the interval.
     pub lower: u64,

@@ -129,7 +129,8 @@ pub enum BuildError {
         /// The requested number of rows.
         found: u64,
     },
-    /// The rows of the sketch get their hashes in another way ([`Rows`]) than the shape requires.
+    /// The rows of the sketch do not get their hashes in the way ([`Rows`]) that the shape
+    /// requires.
     #[cfg(feature = "sketches")]
     RowHashes {
         /// How the rows get their hashes, according to the shape.

@@ -33,7 +33,7 @@
 //! the caller asks `commit` not to overwrite the other program's file. On their usual file systems,
 //! Linux and macOS can exchange the names of two files in one step. There, `commit` exchanges the
 //! names of the old and the new file. Then `commit` checks whether the old file is the expected
-//! file. If not, `commit` exchanges the names back and returns an error.
+//! file. If not, `commit` swaps the names back and returns an error.
 //!
 //! On other systems, `commit` first checks whether the file at the path is the expected file, and
 //! then renames the new file. If another program replaces the file in the few microseconds between

@@ -487,7 +487,7 @@ impl<'a> Measurement<'a> {
 
     /// The p-value of an exact two-sided binomial test. The test compares the hits with the rate
     /// that was computed from the set bits. If the set bits do not determine the rate, the test
-    /// uses the rate in the range [`possible_rates`](Self::possible_rates) that is nearest to the
+    /// takes the value in the range [`possible_rates`](Self::possible_rates) that is nearest to the
     /// measured rate. If the measured rate is within this range, the p-value is then 1.
     #[must_use]
     pub fn p_value(&self) -> f64 {

@@ -115,9 +115,9 @@ impl Growth {
     /// Also fails if the ratio is too low, in either of two cases:
     ///
     /// - More than 100 layers would be needed to hold 10^6 times the items of the first layer.
-    /// - Before the layers reach 2^62 bits together, the third or a later layer would hold fewer
-    ///   items than the previous layer. The reason is that each layer needs more bits per item than
-    ///   the previous layer.
+    /// - The third or a later layer would hold fewer items than the layer before it, although all
+    ///   layers together have not yet reached 2^62 bits. The reason is that each layer needs more
+    ///   bits per item than the previous layer.
     pub fn with_ratio(rate: Rate, first: u64, ratio: f64) -> Result<Growth> {
         if rate.to_f64() < LEAST_RATE {
             return out_of_range(

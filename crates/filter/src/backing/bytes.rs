@@ -55,7 +55,7 @@ pub trait Chunk: Copy + 'static {
     /// The bytes as a slice of whole integers. Any bytes after the last whole integer are left out.
     fn chunks(bytes: &[u8]) -> &[Self];
 
-    /// The bytes as a mutable slice of whole integers.
+    /// The bytes as a mutable slice of integers.
     fn chunks_mut(bytes: &mut [u8]) -> &mut [Self];
 }
 

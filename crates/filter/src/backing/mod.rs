@@ -71,8 +71,8 @@ pub trait Writable: Counted<Words: DerefMut> {
     fn own_head<T: 'static>(head: &mut Self::Head<T>) -> Option<&mut T>;
 }
 
-/// A backing whose bits were not all read. So it does not store the values that are computed from
-/// all bits, such as the number of set bits.
+/// A backing that was opened without reading all of its bits. So it does not store the values that
+/// are computed from all bits, such as the number of set bits.
 pub trait Uncounted: Backing {
     /// Returns the placeholder for an unknown value.
     fn nothing<T: Clone + PartialEq + Send + Sync>() -> Self::Known<T>;
@@ -181,8 +181,8 @@ own! {
     Shared: Arc by Arc::new, its own by Arc::get_mut;
 }
 
-/// One filter's own copy of the values that a [`Shared`] filter shares with its clones, such as the
-/// hasher and the scheme.
+/// A copy of the hasher, the scheme and similar values that belongs to one filter only. A
+/// [`Shared`] filter shares these values with its clones.
 #[derive(Clone, Copy, Debug)]
 pub struct Inline<T>(pub(crate) T);
 

@@ -156,7 +156,7 @@ impl<C: Counter> DyadicCountMin<C> {
     /// Upper bounds on the amount by which the estimate of a range exceeds its true count. For a
     /// range chosen without knowing the seed, both bounds (`from_total` and `from_counters`) hold
     /// with a probability of at least `1 - delta`. The same bounds apply to every range. They
-    /// assume the worst case: a range that consists of two aligned ranges of each length.
+    /// assume the worst case: a range that consists of aligned ranges, two of each length.
     #[must_use]
     pub fn error_bound(&self, delta: &Rate) -> ErrorBound {
         // The estimate of an aligned range is its smallest counter. In any single row, the estimate

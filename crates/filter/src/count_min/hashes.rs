@@ -76,8 +76,8 @@ fn check_cells(shape: &Shape) -> Result<(), BuildError> {
 /// The prime `p = 2^61 - 1`.
 const PRIME: u64 = (1 << 61) - 1;
 
-/// Rows whose hash functions are proven to be pairwise independent. In row j, a key has the counter
-/// with this number:
+/// Rows whose hash functions are proven to be pairwise independent. In row j, the number of the
+/// key's counter is:
 ///
 /// `((a_j x + b_j y + c_j z + d_j) mod p) mod width`
 ///

@@ -291,7 +291,7 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
     }
 
     /// An upper bound on the count of every key that is not in the list. After
-    /// [`halve`](Self::halve), the result is a bound on the halved counts, rounded down.
+    /// [`halve`](Self::halve), the result is a bound on the halved counts, which are rounded down.
     pub fn missed_at_most(&self) -> u64 {
         self.missed
     }

@@ -220,9 +220,9 @@ fn take_name_of(old: &Metadata, new: NamedTempFile, path: &Path) -> io::Result<O
 
 /// Checks whether a program can write a file at `path` now. Call this function before a long run.
 ///
-/// The check also removes temporary files of this crate that killed processes left in the folder.
-/// The check recognizes these files by their names. A file is removed only if the current user owns
-/// it and no process has locked it.
+/// The check also removes temporary files of this crate that were left in the folder when a process
+/// was killed. The check recognizes these files by their names. A file is removed only if the
+/// current user owns it and no process has locked it.
 ///
 /// # Errors
 /// Returns the same errors as [`Replacement::begin`].

@@ -6,7 +6,7 @@ use std::io;
 use std::path::PathBuf;
 
 /// The error for a file that cannot be opened or saved. The message of this error does not include
-/// the underlying error, for example of the operating system. To print both, follow
+/// the underlying error, such as an error of the operating system. To print both, follow
 /// [`source`](std::error::Error::source):
 ///
 /// ```

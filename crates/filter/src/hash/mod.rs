@@ -21,11 +21,11 @@ use truebloom_math::mix;
 
 /// The hash of a key: two halves of 64 bits, which behave like random numbers.
 ///
-/// Filters compute positions directly from the two halves. [`mixed`](Self::mixed) makes a hash from
-/// any 128-bit number. [`from_uniform_bits`](Self::from_uniform_bits) accepts a number that is
-/// already a good hash. If your keys are 64-bit hashes, make a filter with the hasher
-/// [`Prehashed`]. The rates of such a filter include the probability that two keys have equal
-/// hashes.
+/// Filters compute positions directly from the two 64-bit halves of the hash.
+/// [`mixed`](Self::mixed) makes a hash from any 128-bit number.
+/// [`from_uniform_bits`](Self::from_uniform_bits) accepts a number that is already a good hash. If
+/// your keys are 64-bit hashes, make a filter with the hasher [`Prehashed`]. The rates of such a
+/// filter include the probability that two keys have equal hashes.
 ///
 /// If you divide keys among several filters by their hash, use the low bits of `u128::from(hash)`.
 /// Do not use the high bits of either half, because keys with the same high bits have similar
@@ -196,8 +196,8 @@ pub trait KeyHasher: sealed::Sealed + 'static {
         one_by_one(self, numbers, first, second);
     }
 
-    /// The number of this hasher in the file format. The result is `None` if filters with this
-    /// hasher cannot be saved.
+    /// The number that identifies this hasher in the file format. The result is `None` if filters
+    /// with this hasher cannot be saved.
     fn id(&self) -> Option<HasherId>;
 
     /// The seed. A [`ForeignHasher`] does not know its seed, and returns a fingerprint: the hashes

@@ -5,8 +5,8 @@ use super::{KeyHash, KeyHasher, Seed, hash_key, one_by_one, sip};
 use crate::ids::HasherId;
 use crate::key::{Key, Write};
 
-/// A hash function with a seed: one of those that have a number in the file format ([`HasherId`]).
-/// Only filters with a `PortableHasher` can be saved.
+/// A hash function with a seed that has a number in the file format ([`HasherId`]). Only filters
+/// with a `PortableHasher` can be saved.
 ///
 /// All of these hash functions share one Rust type, so `BloomFilter::open` opens files with any of
 /// these functions. The file says which hash function its filter uses. Selecting the hash function
@@ -64,7 +64,7 @@ impl PortableHasher {
         hash_key(self, key)
     }
 
-    /// The number of the hash function in the file format.
+    /// The number that identifies the hash function in the file format.
     #[must_use]
     pub fn hasher_id(&self) -> HasherId {
         self.id

@@ -12,7 +12,7 @@ const SHORT: usize = 128;
 
 /// Receives the parts of a key: see [`Key::write_key`](crate::Key::write_key).
 ///
-/// A key of up to 128 bytes is assembled in a buffer and hashed at once. A longer key is hashed
+/// A key of up to 128 bytes is assembled in a buffer and hashed in one step. A longer key is hashed
 /// piece by piece. No memory is allocated in either case.
 pub struct KeyWriter<'a> {
     bytes: [u8; SHORT],

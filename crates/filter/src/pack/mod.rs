@@ -23,8 +23,8 @@ use record::record_words;
 ///
 /// [`get`](Self::get) returns a view of a member in a few nanoseconds. The view takes 64 bytes. A
 /// key needs to be hashed only once for all members, because they have the same seed. For example,
-/// a pack of 10,000 filters with 5,000 keys each, at a rate of 1%, takes 1.1% more memory than the
-/// bits of these filters alone.
+/// take 10,000 filters with 5,000 keys each and a rate of 1%. Their pack takes 1.1% more memory
+/// than their bits alone.
 ///
 /// ```
 /// use truebloom::{BloomFilter, Pack};
@@ -129,7 +129,7 @@ impl<S: Scheme, K: Backing> Pack<S, K> {
 
     /// Writes a filter as a member to the beginning of these bytes. Use this method to store
     /// members separately. For example, a database can store each member in the file of one table.
-    /// The database then stores the values that all members share only once.
+    /// The database then stores only one copy of the values that all members share.
     ///
     /// ```
     /// use truebloom::{BloomFilter, Pack};

@@ -118,9 +118,9 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
     ///
     /// `rho / (1 - rho)`
     ///
-    /// The mean of this sum equals the mean of the true number, under the conditions that
-    /// [`wrong_drops`](Self::wrong_drops) lists. The sum does not include items that were offered
-    /// to an [`AtomicRecyclingFilter`](super::AtomicRecyclingFilter).
+    /// The mean of this sum equals the mean of the true number of wrong drops, under the conditions
+    /// that [`wrong_drops`](Self::wrong_drops) lists. The sum does not include items that were
+    /// offered to an [`AtomicRecyclingFilter`](super::AtomicRecyclingFilter).
     pub fn compensator(&self) -> f64 {
         self.counts.odds + self.counts.odds_of_cycle
     }

@@ -209,8 +209,8 @@ pub trait Memory<K: Backing>: Sized + PartialEq {
     /// The number of words per phase in a file.
     fn phase_words(scheme: &Self::Scheme) -> u64;
 
-    /// Reads the phases of a file and compares them with its header. `words` has the words of the
-    /// active phase, followed by those of the frozen one if there are two.
+    /// Reads the phases of a file and compares them with its header. `words` holds the words of the
+    /// active phase. If there is a frozen phase, its words follow.
     fn from_words(
         scheme: Self::Scheme,
         words: Phased<K::Words>,
@@ -237,7 +237,7 @@ pub trait Memory<K: Backing>: Sized + PartialEq {
     /// The words of all phases.
     fn words(&self) -> impl Iterator<Item = u64>;
 
-    /// The number of words of all phases.
+    /// The total number of words in all phases.
     fn word_count(&self) -> u64;
 }
 

@@ -27,8 +27,7 @@ impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
     /// The caller's clock can count from any fixed moment (for example, the Unix epoch). This
     /// moment must stay the same when a filter is saved and opened again. If the clock goes back,
     /// the filter's time does not change until the clock has caught up, or until you call
-    /// [`set_back`](Self::set_back). The first phase begins when the caller passes a time for the
-    /// first time.
+    /// [`set_back`](Self::set_back). The first phase begins with the first call that passes a time.
     pub fn advance(&mut self, now: Duration) {
         let now = nanoseconds(now);
         if !self.clock.runs {

@@ -30,8 +30,8 @@ use truebloom_math::{Fpr, Growth, Rate};
 /// this key takes a lock and adds a new layer. Other insertions that need the new layer wait until
 /// it exists. All other insertions, and all queries, take no lock.
 ///
-/// Each layer has a limit on its number of set bits. An insertion reserves room for the bits of its
-/// key within this limit before it sets them. Therefore, concurrent insertions do not raise the
+/// Each layer has a limit on its number of set bits. Before an insertion sets the bits of its key,
+/// it reserves room for them within this limit. Therefore, concurrent insertions do not raise the
 /// rate above the requested rate. There is one exception: if the filter was made from a
 /// [`ScalableFilter`] whose rate was raised by a [merge](ScalableFilter::union_with), the rate can
 /// be higher than requested.

@@ -40,8 +40,8 @@ impl ScalableFilter {
     /// # Errors
     /// Returns an error if the filters differ in seed, hasher or growth. Returns an error if a
     /// layer of `other` has more set bits than its limit, which is possible only for a view of
-    /// damaged bytes. Returns an error if the memory for a layer cannot be allocated. Some keys of
-    /// `other` may then already have been added.
+    /// damaged bytes. Returns an error if the memory for a layer cannot be allocated. In this case,
+    /// some keys of `other` may already have been added.
     pub fn union_with<V: Backing>(&mut self, other: &ScalableFilter<V>) -> Result<(), MergeError> {
         self.check_mergeable(other)?;
         other.check_limits()?;

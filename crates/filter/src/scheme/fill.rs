@@ -4,9 +4,10 @@ use super::{Classic, Scheme as _, SideBySide, Standard};
 
 /// A scheme for which the number of set bits alone determines the rate.
 ///
-/// Recycling filters compute this rate after every new item. [`rate_at`](Self::rate_at) is
-/// therefore fast, and rounds its result. [`Law::fpr_at_fill`](truebloom_math::Law::fpr_at_fill)
-/// computes proven lower and upper bounds on the rate.
+/// Recycling filters compute the rate from the number of set bits after every new item.
+/// [`rate_at`](Self::rate_at) is therefore fast, and rounds its result.
+/// [`Law::fpr_at_fill`](truebloom_math::Law::fpr_at_fill) computes proven lower and upper bounds on
+/// the rate.
 pub trait FillScheme: SideBySide {
     /// The false-positive rate if `ones` bits are set. `ones` must not exceed the number of bits.
     /// The relative error is at most `2 (k + 1) 2^-53`, where k is the number of probes, except for

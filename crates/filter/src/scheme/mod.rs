@@ -144,8 +144,8 @@ pub trait Scheme: Placed + Clone + PartialEq + fmt::Debug + Send + Sync {
     /// identifies.
     const ID: SchemeId;
 
-    /// The scheme's number in files. For [`AnyScheme`], this is the number of the selected scheme.
-    /// For all other types, this is [`ID`](Self::ID).
+    /// The number that identifies the scheme in files. For [`AnyScheme`], this is the number of the
+    /// selected scheme. For all other types, this is [`ID`](Self::ID).
     fn id(&self) -> SchemeId {
         Self::ID
     }

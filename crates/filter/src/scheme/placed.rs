@@ -33,9 +33,9 @@ pub trait Placed: Sized + 'static {
     /// it. The time is linear in the number of words.
     fn rate_of<W: Reads>(&self, words: &[W]) -> Result<Option<Fpr>, Error>;
 
-    /// Checks that the number of bits, the number of probes and the layout's parameters in the
-    /// header meet the requirements of the layout. `parameters` is the position of the layout's
-    /// parameters in the header.
+    /// Checks that three fields of the header meet the requirements of the layout: the number of
+    /// bits, the number of probes, and the layout's parameters. `parameters` is the position of the
+    /// layout's parameters in the header.
     fn check_fields(fields: &Fields, parameters: usize) -> Result<(), FormatError>;
 
     /// Writes the parameters of the layout.
@@ -44,7 +44,7 @@ pub trait Placed: Sized + 'static {
 
 /// The bits of a filter with scheme `S`, in whole words.
 pub trait Storage<S, K: Backing>: Sized + Send + Sync {
-    /// A storage whose bits are all 0.
+    /// Storage in which all bits are 0.
     fn zeroed(scheme: &S) -> Result<Self, BuildError>
     where
         K: Backing<Words = AlignedWords> + Counted;
@@ -55,7 +55,7 @@ pub trait Storage<S, K: Backing>: Sized + Send + Sync {
     where
         K: Counted;
 
-    /// Creates a storage from the given words, without reading them.
+    /// Creates the storage from the given words, without reading them.
     fn unread(words: K::Words) -> Self
     where
         K: Uncounted;

@@ -22,8 +22,8 @@ pub struct BitsInterval {
     /// The smallest number of bits in the interval.
     pub lower: u64,
     /// The largest number of bits in the interval, or `None` if it exceeds 2^62. The value is also
-    /// `None` if `ones` equals `items * probes`. Every probe then set a different bit, so the
-    /// number of bits has no upper bound.
+    /// `None` if `ones` equals `items * probes`. In this case, every probe has set a different bit,
+    /// so the number of bits has no upper bound.
     pub upper: Option<u64>,
     /// The method by which the ends were computed. [`Method::Exact`] means that the ends are
     /// proven. [`Method::Validated`] means that the ends depend on an error estimate. Tests confirm
@@ -50,8 +50,8 @@ pub struct BitsInterval {
 ///
 /// Therefore the values of m that meet both conditions form an interval. With probability at most
 /// alpha/2, the whole interval is above the true number. With probability at most alpha/2, it is
-/// below the true number. If no m meets both conditions, both ends are the smallest m that meets
-/// the first condition.
+/// below the true number. If no number m meets both conditions, the interval is a single number:
+/// the smallest m that meets the first condition.
 ///
 /// Computing the exact probabilities takes milliseconds to tenths of a second. If this would take
 /// longer, proven upper bounds replace the exact probabilities. This can only widen the interval.

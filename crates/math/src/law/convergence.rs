@@ -87,7 +87,7 @@ pub(crate) fn constant(bits_per_item: f64, probes: u32, fewer: &[(u32, f64)], lo
     queries / load.c + items / (load.c * load.c)
 }
 
-/// Returns the coefficient a of 1/n in the rate of a filter with independent positions. With n
+/// Returns `a`, the coefficient of `1/n` in the rate of a filter with independent positions. With n
 /// items, the rate of such a filter is about [`limit_rate`] plus a/n.
 #[must_use]
 pub fn standard_constant(bits_per_item: f64, probes: u32) -> f64 {
@@ -96,10 +96,10 @@ pub fn standard_constant(bits_per_item: f64, probes: u32) -> f64 {
     repeats - load.k / (2.0 * load.c * load.c) * load.curvature()
 }
 
-/// Returns the coefficient a of 1/n in the rate of the partition scheme. With n items, the rate is
-/// about [`limit_rate`] plus a/n. The partition scheme divides the array into one slice for each
-/// probe. The result is correct only if the number of bits per slice is a large prime. For other
-/// slices, use [`slices_constant`].
+/// Returns `a`, the coefficient of `1/n` in the rate of the partition scheme. With n items, the
+/// rate is about [`limit_rate`] plus a/n. The partition scheme divides the array into one slice for
+/// each probe. The result is correct only if the number of bits per slice is a large prime. For
+/// other slices, use [`slices_constant`].
 ///
 /// Let k be the number of probes, and c the number of bits per item. Suppose that each of k
 /// independent bits is empty with probability `e^(-k/c)`. Let B be the number of empty bits among

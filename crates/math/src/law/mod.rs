@@ -122,9 +122,9 @@ pub trait Law: sealed::Sealed + Send + Sync {
     /// sum is at most `rate`.
     ///
     /// For the laws of the three [`Variant`]s, the comparison is exact. The default implementation
-    /// uses the upper end of the proven bracket instead of the expected rate, and requires that its
-    /// sum with [`hash_floor`] is below `rate`. So the default implementation can return false for
-    /// a filter that meets `rate`.
+    /// does not use the expected rate. It adds [`hash_floor`] to the upper end of the proven
+    /// bracket, and requires that the sum is below `rate`. So the default implementation can return
+    /// false for a filter that meets `rate`.
     ///
     /// # Errors
     /// Fails as [`fpr`](Self::fpr) does.

@@ -19,11 +19,11 @@ use alloc::vec::Vec;
 /// 3 and 5.1). The number m' of bits per slice need not be prime.
 ///
 /// Let A be the difference between the first hashes of an item and a query, and b the difference
-/// between their second hashes. A and b are independent and uniform modulo m'. The item and the
-/// query have the same position in slice i if `A + i b = 0 mod m'`. Let r be the additive order of
-/// b: the smallest positive r with `r b = 0 mod m'`. Either the item and the query share no
-/// position, or there is a number c such that they share the positions in exactly the slices i with
-/// `i = c mod r`. Each residue class c modulo r occurs for `phi(r)` pairs (A, b), where phi is
+/// between their second hashes. The numbers A and b are independent and uniform modulo m'. The item
+/// and the query have the same position in slice i if `A + i b = 0 mod m'`. Let r be the additive
+/// order of b: the smallest positive r with `r b = 0 mod m'`. Either the item and the query share
+/// no position, or there is a number c such that they share the positions in exactly the slices i
+/// with `i = c mod r`. Each residue class c modulo r occurs for `phi(r)` pairs (A, b), where phi is
 /// Euler's totient function.
 ///
 /// Let T be a set of slices. After n items, the positions of a query in these slices are all empty
@@ -33,8 +33,8 @@ use alloc::vec::Vec;
 /// W(T) = sum over the divisors r of m' of phi(r) c(r, T)
 /// ```
 ///
-/// Here, `c(r, T)` is the number of residue classes modulo r that contain a slice number in T. By
-/// the principle of inclusion and exclusion, the probabilities for all sets T give the rate.
+/// Here, `c(r, T)` is the number of different remainders that the slice numbers in T have modulo r.
+/// By the principle of inclusion and exclusion, the probabilities for all sets T give the rate.
 ///
 /// Let k be the number of slices. If m' is prime and at least k, W(T) depends only on the number of
 /// slices in T. In this case, the formula in section 3 of the paper is exact. If m' is a prime
@@ -300,7 +300,7 @@ impl Law for PartitionDouble {
         Ok(fpr.upper < rate.to_f64())
     }
 
-    /// Returns the terms that equal hashes and dependent positions add to the rate, with one
+    /// Returns the amounts by which equal hashes and dependent positions raise the rate: one
     /// [`Floor`] for each cause. Here m' is the number of bits per slice, and k is the number of
     /// slices.
     ///

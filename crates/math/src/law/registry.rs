@@ -145,9 +145,9 @@ impl SchemeId {
         if self == SchemeId::Blocked { Some(BLOCK_BITS) } else { None }
     }
 
-    /// Returns the unit of the number of bits: a filter must have a multiple of this number of
-    /// bits. For blocked filters, this is [`BLOCK_BITS`]. For `partition-double`, whose slices must
-    /// be equally long, it is the number of probes. For all other schemes, it is 1.
+    /// Returns a number of bits. The size of a filter in bits must be a multiple of this number.
+    /// For blocked filters, this is [`BLOCK_BITS`]. For `partition-double`, whose slices must be
+    /// equally long, it is the number of probes. For all other schemes, it is 1.
     #[must_use]
     pub fn bits_unit(self, probes: u32) -> u64 {
         let slices = if self == SchemeId::PartitionDouble { probes.max(1).into() } else { 1 };
@@ -174,7 +174,7 @@ impl SchemeId {
         self.variant().is_some() || self == SchemeId::Blocked
     }
 
-    /// Returns the law of the scheme for `bits` bits in total.
+    /// Returns the law of filters of this scheme with `bits` bits in total.
     ///
     /// ```
     /// use truebloom_math::SchemeId;

@@ -20,9 +20,9 @@ use core::str::FromStr;
 pub enum SetOp {
     /// OR: the result is exactly the filter of the union of the sets.
     Union,
-    /// AND: every bit that is set in the filter of the intersection is also set in the result.
-    /// Further bits of the result can be set: different items can set the same bit in the two
-    /// filters.
+    /// AND: every bit that is set in the filter of the intersection is also set in the result. More
+    /// bits than these can be set in the result, because different items can set the same bit in
+    /// the two filters.
     Intersection,
 }
 
@@ -207,11 +207,11 @@ pub struct Bounds {
 /// Returns intervals for all values in [`SetSizes`], computed from intervals for |A|, |B| and
 /// |A or B|.
 ///
-/// Suppose that each of the three intervals has the confidence `1 - (1-c)/3` for a number c, for
-/// example 0.99. By the union bound, all three intervals contain the true sizes with probability at
-/// least c. In this case, all intervals of the result contain the true values, too. The union bound
-/// ignores that the three intervals depend on each other. So the confidence of the result can be
-/// higher than c.
+/// Let c be a number, for example 0.99. Suppose that each of the three intervals has the confidence
+/// `1 - (1-c)/3`. By the union bound, all three intervals contain the true sizes with probability
+/// at least c. In this case, all intervals of the result contain the true values, too. The union
+/// bound ignores that the three intervals depend on each other. So the confidence of the result can
+/// be higher than c.
 ///
 /// The three intervals are first narrowed by the relation `max(|A|, |B|) <= |A or B| <= |A| + |B|`.
 /// Narrowing the intervals does not reduce the confidence. If an interval becomes empty, the result

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 
 /// A rule that maps a random key to its positions.
 pub trait Positions {
-    /// Calls the function `all` for one position of a random key after another, until `all` returns
+    /// Takes the positions of a random key one by one and calls `all` for each, until `all` returns
     /// false. This method computes the positions from random words, and each call of `word` gives
     /// one random word. Returns whether `all` returned true for every position.
     fn every(&self, word: &mut impl FnMut() -> u64, all: impl FnMut(u64) -> bool) -> bool;
@@ -35,9 +35,9 @@ pub struct Simulation {
 }
 
 impl Simulation {
-    /// Simulates `filters` filters of `bits` bits. Each filter is filled with `items` keys, and
-    /// then queried with `each` keys that were not inserted. The random words come from SplitMix64
-    /// with this `seed`.
+    /// Simulates `filters` filters of `bits` bits. Each filter is filled with `items` keys. Then it
+    /// is queried with other keys; `each` is the number of these queries. The random words come
+    /// from SplitMix64 with this `seed`.
     pub fn run(positions: &impl Positions, bits: u64, items: u64, filters: u64, each: u64, seed: u64) -> Simulation {
         let mut words = vec![0; bits.div_ceil(64) as usize];
         let hits: Vec<u64> = (0..filters).map(|number| hits(positions, &mut words, items, each, seed ^ mix(number + 1))).collect();

@@ -1,9 +1,9 @@
 //! The distributions of the number of set bits.
 //!
-//! Each item hits some of `m` bits. The positions of an item can be independent of each other; then
-//! each position is called a *throw*. Or an item hits a set of distinct positions, which is called
-//! a *committee*. X is the number of bits that are hit. [`Occupancy`] is the law (the probability
-//! distribution) of X, for these filters:
+//! Each item hits some of `m` bits. In one model, the positions of an item are independent of each
+//! other. Each position is then called a *throw*. In the other model, an item hits a set of
+//! distinct positions, which is called a *committee*. X is the number of bits that are hit.
+//! [`Occupancy`] is the law (the probability distribution) of X, for these filters:
 //!
 //! | filter | name of the law in the papers | constructor |
 //! |---|---|---|
@@ -61,11 +61,12 @@ pub(crate) struct Committees {
 ///
 /// Probabilities are computed by recurrences whose terms are all positive, or by contour integrals.
 /// Neither method loses digits by subtracting nearly equal numbers. Moments are computed in integer
-/// arithmetic. If the probability of a given value of X takes too much work, the methods that
-/// return such probabilities fail with [`Error::LawTooCostly`](crate::Error::LawTooCostly). In this
-/// case, [`cdf`](Occupancy::cdf), [`at_least`](Occupancy::at_least) and
-/// [`quantile`](Occupancy::quantile) still return a proven lower and upper bound
-/// ([`Method::Bound`](crate::Method::Bound)), unless even the moments take too much work.
+/// arithmetic. If it would take too long to compute the probability of a given value of X, the
+/// methods that return such probabilities fail with
+/// [`Error::LawTooCostly`](crate::Error::LawTooCostly). In this case, [`cdf`](Occupancy::cdf),
+/// [`at_least`](Occupancy::at_least) and [`quantile`](Occupancy::quantile) still return a proven
+/// lower and upper bound ([`Method::Bound`](crate::Method::Bound)), unless even the moments take
+/// too much work.
 ///
 /// ```
 /// use truebloom_math::occupancy::Occupancy;

@@ -54,8 +54,8 @@ impl Occupancy {
     /// A *throw* hits one bit, independently of all other throws. In a standard filter, each probe
     /// is a throw. The law of more than 256 throws is computed by contour integrals, which take
     /// about 3 microseconds per probability. All other laws are computed by a recurrence whose
-    /// terms are all positive. The recurrence takes longer for more or larger committees (sets of
-    /// distinct bits), and for more probabilities that are not negligible.
+    /// terms are all positive. The recurrence takes longer if there are more committees (sets of
+    /// distinct bits), if they are larger, or if more of the probabilities are not negligible.
     ///
     /// # Errors
     /// Fails with [`Error::LawTooCostly`](crate::Error::LawTooCostly) above 2^27 bits, above 2^53
@@ -129,9 +129,9 @@ impl Occupancy {
     ///
     /// # Errors
     /// Fails if `E[|z|^X]` exceeds the range of `f64`. Fails with
-    /// [`Error::LawTooCostly`](crate::Error::LawTooCostly) if the probabilities take too much work.
-    /// Fails with the same error if probabilities below 1e-280, which are not computed, could
-    /// change the result.
+    /// [`Error::LawTooCostly`](crate::Error::LawTooCostly) if computing the probabilities would
+    /// take too long. Fails with the same error if probabilities below 1e-280, which are not
+    /// computed, could change the result.
     pub fn generating_function(&self, z: f64) -> Result<f64> {
         let _work = work::begin();
         if !z.is_finite() {

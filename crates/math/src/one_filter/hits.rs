@@ -55,8 +55,8 @@ pub struct Hits {
 ///
 /// `E[R^2]` is the probability that two independent new keys are both false positives of the same
 /// filter. It is computed as follows:
-/// * For the standard filter with k probes, the two keys together count as one key with 2k
-///   independent positions.
+/// * In the standard filter with k probes, two keys together have 2k independent positions, so they
+///   are treated as one key with 2k probes.
 /// * For the classic filter, `E[R^2]` is an average over the number of positions that the two keys
 ///   have in common.
 /// * For the partitioned filter, `E[R^2]` is a product over the slices.

@@ -29,8 +29,9 @@ pub struct RateQuantile {
     /// `confidence`. This means that `P(R <= upper) >= c` and `P(R < lower) < c`. Both inequalities
     /// are proven. The `value` is the upper end, because a guarantee uses this end.
     pub fpr: Fpr,
-    /// The number of set bits of a filter whose rate is the upper end. For the partitioned filter,
-    /// this is `None`, because the number of set bits does not determine the rate.
+    /// The number of set bits at which the rate of a filter equals the upper end of the bracket.
+    /// For the partitioned filter, this is `None`, because the number of set bits does not
+    /// determine the rate.
     pub ones: Option<u64>,
 }
 

@@ -67,9 +67,10 @@ pub struct RateBounds {
     pub lower_by_mean: Fpr,
     /// The left side of Burns' inequality (64): the probability that `nk` independent positions set
     /// all of `k` given bits. This probability is proven to be a lower bound on the rates of the
-    /// standard and the classic filter. A query of the standard filter can repeat positions. For a
-    /// false positive, fewer than `k` bits then have to be set. An item of the classic filter has
-    /// distinct positions, which set at least as many bits as independent positions.
+    /// standard and the classic filter. A query of the standard filter can repeat positions. If
+    /// positions repeat, fewer than `k` set bits are enough for a false positive. An item of the
+    /// classic filter has distinct positions, which set at least as many bits as independent
+    /// positions.
     pub lower: Fpr,
     /// Bloom's formula `(1 - (1 - k/m)^n)^k`, which Burns calls U in equation (65). For the classic
     /// filter, this value is a proven upper bound on the rate. For the standard filter, the bound

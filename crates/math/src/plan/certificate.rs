@@ -30,8 +30,8 @@ pub struct Claim {
     pub items: u64,
     /// The number of probes, k.
     pub probes: u32,
-    /// The claimed rate, p. The claim says that the expected rate, plus `items / 2^hash_bits` for
-    /// keys with equal hashes, is at most p.
+    /// The claimed rate, p. The claim says that the expected rate plus `items / 2^hash_bits` is at
+    /// most p. The second term is for keys with equal hashes.
     pub rate: Rate,
     /// The width of a key's hash in bits. Two different keys can have the same hash. Such keys add
     /// at most `items / 2^hash_bits` to the rate.
@@ -49,7 +49,8 @@ pub enum Smallest {
     /// No claim.
     NotClaimed,
     /// Every smaller standard filter with this number of probes has too high a rate: its expected
-    /// rate, plus `items / 2^hash_bits` for keys with equal hashes, is above the claimed rate.
+    /// rate plus `items / 2^hash_bits` is above the claimed rate. The second term is for keys with
+    /// equal hashes.
     ForTheseProbes,
     /// Every smaller standard filter, with any number of probes, has too high a rate.
     ForAnyProbes,

@@ -85,10 +85,10 @@ impl Plan {
     /// rate. For blocked filters, the proof is for one block less. Two-hash schemes, such as double
     /// hashing, are an exception: a smaller plan may exist.
     ///
-    /// With [`Promise::OneFilter`], a smaller plan may exist for another reason: the probability of
-    /// meeting the rate is not monotone in the number of bits. For example, a standard filter meets
-    /// the rate if at most s of its bits are set. Because s is a whole number, it can stay the same
-    /// when the filter gets one bit more. The probability then falls.
+    /// With [`Promise::OneFilter`], a smaller plan may also exist because more bits can lower the
+    /// probability of meeting the rate. For example, a standard filter meets the rate if at most s
+    /// of its bits are set. Because s is a whole number, it can stay the same when the filter gets
+    /// one bit more. The probability then falls.
     ///
     /// # Errors
     /// Fails if a parameter is out of range. Fails with
@@ -236,8 +236,9 @@ impl Plan {
         self.guarantee.map_or(self.fpr.upper, |one| one.fpr.upper.max(self.fpr.upper))
     }
 
-    /// Returns true if [`Plan::bits_ratio`] is at most [`WORTH_TIMES`], which is 1.1. A blocked
-    /// filter then counts as worth its additional memory. [`Layout::Auto`] uses this criterion.
+    /// Returns true if [`Plan::bits_ratio`] is at most [`WORTH_TIMES`], which is 1.1. In this case,
+    /// the planner treats a blocked filter as worth its additional memory. [`Layout::Auto`] uses
+    /// this criterion.
     #[must_use]
     pub fn is_worth_it(&self, standard: &Plan) -> bool {
         self.bits_ratio(standard).is_some_and(|times| times <= WORTH_TIMES)

@@ -11,18 +11,18 @@ use crate::{Fpr, MAX_BITS, Rate, Result};
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Textbook {
-    /// The number of bits of the target. If the target has no number of bits, this is the result of
-    /// the textbook formula, rounded up. For n items and the rate p, the formula is
-    /// `-n ln p / (ln 2)^2`. If the target sets the number of probes k, the formula is
-    /// `-n k / ln(1 - p^(1/k))`.
+    /// The number of bits that the target gives. If it gives none, this is the result of the
+    /// textbook formula, rounded up. For n items and the rate p, the formula is `-n ln p / (ln
+    /// 2)^2`. If the target sets the number of probes k, the formula is `-n k / ln(1
+    /// - p^(1/k))`.
     pub bits: u64,
-    /// The number of items of the target. If the target has no number of items, this is the largest
-    /// number of items that fits into the target's bits by the formula for `bits`. It is at least
+    /// The number of items that the target gives. If it gives none, this is the largest number for
+    /// which the formula for `bits` results in no more bits than the target gives. It is at least
     /// 1.
     pub items: u64,
-    /// The number of probes of the target. If the target has no number of probes, this is
-    /// `(m/n) ln 2` for m bits and n items. The result is rounded, and limited to the numbers of
-    /// probes that [`Plan::new`] tries.
+    /// The number of probes that the target gives. If it gives none, this is `(m/n) ln 2` for m
+    /// bits and n items. The result is rounded, and limited to the numbers of probes that
+    /// [`Plan::new`] tries.
     pub probes: u32,
     /// The rate according to the textbook formula, `(1 - e^(-nk/m))^k` for m bits, n items and k
     /// probes.

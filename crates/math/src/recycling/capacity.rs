@@ -32,15 +32,16 @@ pub struct SizedDesign {
 ///
 /// The filter is emptied when more than sigma of its bits are set. With a larger sigma, the filter
 /// gets fuller, so its rate increases. Therefore the best sigma for a given number of probes is
-/// found by bisection. It is proven that the rate increases with sigma, except for
-/// [`Mode::retaining`] together with [`Seeds::Kept`] and probes that may collide. For this mode,
-/// the increase is only observed, so the search tries every sigma for filters of at most 64 bits.
+/// found by bisection. It is proven that the rate increases with sigma, with one exception:
+/// [`Mode::retaining`] with [`Seeds::Kept`], if probes may collide. For this mode, the rate was
+/// seen to increase with sigma, but this is not proven, so the search tries every sigma for filters
+/// of at most 64 bits.
 ///
 /// To accept or reject a design, the search compares proven lower and upper bounds on its rate with
 /// the exact value of `rate`. For small designs, these bounds are computed with about twice the
-/// digits of an `f64`. For large designs, these bounds have at most the precision of an `f64`. If
-/// `rate` is between the bounds, the design is rejected, unless its rate is proven to be equal to
-/// `rate`. This proof is possible only for filters of at most 16 bits.
+/// digits of an `f64`. For large designs, these bounds have at most the precision of an `f64`. A
+/// design whose bounds lie on both sides of `rate` is rejected, unless its rate is proven to be
+/// exactly `rate`. This proof is possible only for filters of at most 16 bits.
 ///
 /// The search tries every probe count with which a very large filter holds at least 97% of the
 /// largest possible number of items. For filters of up to 1,024 bits, the search also tries other
@@ -50,12 +51,11 @@ pub struct SizedDesign {
 ///
 /// The search takes time O(probes x bits) for each probe count that it tries. For a million bits,
 /// this is 0.2 seconds. If probes times sigma (the recycle threshold) is above a hundred thousand,
-/// the search first computes bounds on the rate from integrals. This takes a few microseconds. To
-/// accept or reject a design, the slower recursion over the numbers of set bits is then needed only
-/// in three cases: `rate` is between these bounds, probes are distinct, or [`Mode::retaining`] is
-/// set. A search ends after about a second with the best result so far. If there is no result yet,
-/// the search fails with [`Error::TooLong`]. This can happen with hundreds of probes and a few
-/// thousand bits.
+/// the search first computes bounds on the rate from integrals. This takes a few microseconds. The
+/// slower recursion over the numbers of set bits is needed only in three cases: `rate` is between
+/// these bounds, probes are distinct, or [`Mode::retaining`] is set. A search ends after about a
+/// second with the best result so far. If there is no result yet, the search fails with
+/// [`Error::TooLong`]. This can happen with hundreds of probes and a few thousand bits.
 ///
 /// ```
 /// use truebloom_math::recycling::{Mode, capacity};
@@ -118,11 +118,11 @@ pub fn worst_capacity(bits: u64, rate: &Rate, mode: Mode) -> Result<Option<Sized
 /// A filter with more bits can hold slightly fewer items, because sigma and the number of probes
 /// are integers. So after a bisection, the search also tries smaller sizes. Up to 512 bits, the
 /// search tries all smaller sizes. Up to a hundred thousand bits, the search tries 48 smaller
-/// sizes; above a hundred thousand bits, it tries 12. With two phases, these sizes are the sizes of
-/// each of the two filters, so the total size is always even. Above 256 bits, the search ends at
-/// the first size that is clearly too small. A size is clearly too small if its best design would
-/// need a sigma that is higher by more than four to hold enough items. For small filters, the
-/// results were checked against a search over all sizes.
+/// sizes; above a hundred thousand bits, it tries 12. With two phases, these are sizes of one of
+/// the two filters, so the total size is always even. Above 256 bits, the search ends at the first
+/// size that is clearly too small. A size is clearly too small if its best design would need a
+/// sigma that is higher by more than four to hold enough items. For small filters, the results were
+/// checked against a search over all sizes.
 ///
 /// # Errors
 /// Fails as [`capacity()`] does. Also fails if `items` is 0 or less, or above 1e18.

@@ -28,13 +28,13 @@ impl Design {
     /// With one phase, an item is forgotten when its cycle ends. With two phases, an item is
     /// forgotten when the next cycle ends. Let N be the length of a cycle. A random item is more
     /// likely to be in a long cycle than in a short one, because a cycle of length N contains N
-    /// items. Every place in the cycle is equally likely. So the probability that exactly u more
-    /// items follow in the same cycle is `P(N > u) / E[N]`.
+    /// items. The item is equally likely to be at any place in its cycle. So the probability that
+    /// exactly u more items follow in the same cycle is `P(N > u) / E[N]`.
     ///
     /// Let N, N_1 and N_2 be the lengths of independent cycles, and let `x^+` be the larger of x
     /// and 0. Let `H_0(c) = c`, `H_1(c) = E[(c - N_1)^+]` and `H_2(c) = E[(c - N_1 - N_2)^+]`. Let
-    /// g be a number of new items, and let `c = g + 1`. Then the probability that the item is
-    /// forgotten after g new items is
+    /// g be a number of new items, and let `c = g + 1`. Then this is the probability that the item
+    /// is forgotten after g new items:
     ///
     /// ```text
     /// one phase   (H_0(c) - H_1(c)) / E[N]  = E[min(N, c)] / E[N]

@@ -13,9 +13,9 @@ use alloc::vec::Vec;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Gaps {
-    /// Every gap below `below` is equally likely. This is the case for independent draws from a
-    /// population of `below` equally popular items. The gap is then the number of *different* other
-    /// items between two draws of the same item.
+    /// Every gap from 0 to `below - 1` is equally likely. This is the case for independent draws
+    /// from a population of `below` equally popular items. The gap is then the number of
+    /// *different* other items between two draws of the same item.
     Uniform {
         /// One more than the largest gap.
         below: u64,

@@ -27,8 +27,8 @@ pub struct LongRun {
     pub fpr: Fpr,
     /// The probability that a new item is reported as seen when the filter is as full as possible.
     /// The number of set bits is then equal to `sigma`, the recycle threshold. With two phases,
-    /// this is the number of set bits in the active filter, and the frozen filter is also as full
-    /// as possible.
+    /// this counts only the bits of the active filter. The frozen filter is as full as possible,
+    /// too.
     pub worst: Fpr,
     /// The expected number of new items from one recycle to the next, including the item that
     /// causes the recycle. With two phases, this is the number of new items in one phase.

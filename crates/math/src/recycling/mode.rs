@@ -35,7 +35,7 @@ pub enum Trigger {
     /// set are cleared before the active filter becomes the frozen filter. So the number of set
     /// bits in the frozen filter is at most the recycle threshold, as in equation (24) of Dozier,
     /// Salamatian and Rubenstein. The rate is lower than with [`Trigger::Included`], but the filter
-    /// forgets the trigger immediately.
+    /// immediately forgets the item that triggered the recycle.
     Excluded,
 }
 

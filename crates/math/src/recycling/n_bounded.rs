@@ -50,8 +50,8 @@ pub struct NBounded {
     pub fpr: Fpr,
     /// The rate according to the formula of Dozier, Salamatian and Rubenstein, which uses the
     /// textbook approximation. For [`Counting::Oracle`] and [`Counting::Real`], the formula assumes
-    /// that the rate of the i-th new item is the textbook rate of a filter with i - 1 items (see
-    /// D14 and D15 in docs/ERRATA.md).
+    /// that the rate of the i-th new item is the textbook rate of a filter with i - 1 items. See
+    /// D14 and D15 in docs/ERRATA.md.
     pub printed: f64,
     /// The expected number of new items in a cycle.
     pub arrivals: Bracket,

@@ -85,7 +85,7 @@ pub fn simulate(design: &Design, stream: Stream, arrivals: u64, seed: u64) -> Re
 }
 
 /// Returns the filter that [`simulate()`] simulates. If `most_items` is `Some(n)`, a cycle also
-/// ends when n items have each set at least one bit in this cycle.
+/// ends once n of its items have changed at least one bit.
 ///
 /// # Errors
 /// Fails if there are more than 2^28 bits.

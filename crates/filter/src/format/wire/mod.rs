@@ -1,5 +1,5 @@
 //! Compressed files and differences. A compressed filter is small, but cannot be queried. A
-//! difference turns an earlier state of a filter into a later state.
+//! difference file has the changes that turn an earlier state of a filter into a later one.
 //!
 //! The fill of a filter is the share of its bits that are set. The set bits are at random places,
 //! so the entropy of m bits is about `m H(fill)`, where H is the binary entropy. The compressed
@@ -47,9 +47,9 @@ use crate::format::{FileHeader, HEADER_BYTES, check_length};
 use alloc::vec::Vec;
 use envelope::What;
 
-/// The largest ratio of the uncompressed length of a file to its compressed length. If a compressed
-/// file would be shorter than this ratio allows, [`compress`] adds zeros to the file. The ratio
-/// limits the memory that a short malicious file can take. gzip has a similar limit.
+/// The largest ratio of the uncompressed length of a file to its compressed length. If the ratio of
+/// a compressed file would be higher, [`compress`] adds zeros to the file. The ratio limits the
+/// memory that a short malicious file can take. gzip has a similar limit.
 pub const MOST_EXPANSION: u64 = 1024;
 
 /// Returns true if the bytes begin with the signature of a compressed file or of a difference. Both

@@ -38,8 +38,8 @@ impl Double {
     /// and c bits per item, the coefficient is the limit of `n (rate - (1 - e^(-k/c))^k)` as n
     /// grows.
     ///
-    /// The coefficient depends on the number of bits m only through the divisors of m below
-    /// `2 k^2`. For large primes or powers of two, create the law with
+    /// Of the number of bits m, only its divisors below `2 k^2` affect the coefficient. For large
+    /// primes or powers of two, create the law with
     /// [`LARGE_PRIME`](crate::law::convergence::LARGE_PRIME) or
     /// [`LARGE_POWER_OF_TWO`](crate::law::convergence::LARGE_POWER_OF_TWO) bits. For n items, the
     /// rate is about `(1 - e^(-k/c))^k` plus the coefficient divided by n. The error of this

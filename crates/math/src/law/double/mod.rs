@@ -206,8 +206,8 @@ impl Law for Double {
     /// Returns whether a filter with `items` distinct items is proven to meet `rate` (see
     /// [`Law::meets`]). If the exact rate can be computed, the function compares the exact rate
     /// with `rate`. Otherwise, the function compares the upper end of the proven bracket with
-    /// `rate`. With any offsets but the linear ones, the function first compares bounds, because
-    /// computing the exact rate takes longer.
+    /// `rate`. If the offsets are not linear, the function compares bounds first, because computing
+    /// the exact rate takes longer.
     fn meets(&self, items: u64, rate: &Rate, hash_bits: u32) -> Result<bool> {
         let _work = work::begin();
         if items == 0 {
@@ -234,7 +234,7 @@ impl Law for Double {
         Ok(fpr.upper < rate.to_f64())
     }
 
-    /// Returns the terms that equal hashes and dependent positions add to the rate, with one
+    /// Returns the amounts by which equal hashes and dependent positions raise the rate: one
     /// [`Floor`] for each cause. For the following three causes, the term is an upper bound:
     ///
     /// - `equal hashes`: an item and the query have the same full hash. This term does not depend

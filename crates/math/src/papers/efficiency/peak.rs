@@ -36,8 +36,8 @@ pub struct Peak {
 /// conjecture.
 pub const MOST_BITS_SEARCHED: u64 = 256;
 
-/// Returns the number of items at which a filter of `bits` bits with `probes` probes is most
-/// efficient (Burns' peak efficiency, over whole numbers of items).
+/// Returns the whole number of items at which a filter of `bits` bits with `probes` probes is most
+/// efficient. This is Burns' peak efficiency.
 ///
 /// Let f(n) be the rate with n items. The search maximizes `n ln(1/f(n))`, which is proportional to
 /// the efficiency. It divides the range of n into intervals. For all n from a to b, `n ln(1/f(n))`

@@ -7,10 +7,10 @@ use crate::exact::work;
 use core::f64::consts::LN_2;
 
 /// Returns the number x of items per bit at which k probes and k + 1 probes have the same rate.
-/// Here k is `probes`, and the rates are those of Knuth's approximation, `(1 - e^(-k x))^k` for k
-/// probes. The result is `x = ln z`, where z is the root above 1 of `z^(k+1) = z + 1` (Burns,
-/// theorem 31). For k = 1, the root is the golden ratio. The relative error is below 1e-15.
-/// `probes` must be from 1 to 100,000.
+/// Here k is `probes`. The rate for k probes is Knuth's approximation, `(1 - e^(-k x))^k`. The
+/// result is `x = ln z`, where z is the root above 1 of `z^(k+1) = z + 1` (Burns, theorem 31). For
+/// k = 1, the root is the golden ratio. The relative error is below 1e-15. `probes` must be from 1
+/// to 100,000.
 ///
 /// ```
 /// let x = truebloom_math::crossover(1)?;

@@ -18,8 +18,8 @@ use crate::{Error, Fill, Law, Result, law::Standard};
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct OneFilter {
-    /// The probability that is proven. It is the requested confidence, or a lower one if no
-    /// [`TailBound`] proves the requested confidence.
+    /// The probability with which the rate is proven to be at most the requested rate. It is the
+    /// requested confidence, or a lower one if no [`TailBound`] proves the requested confidence.
     pub confidence: f64,
     /// The largest number of set bits at which the rate meets the claimed rate. The rate includes
     /// `items / 2^hash_bits` for keys with equal hashes.

@@ -34,9 +34,9 @@ impl BlockedSized {
         self.design.bits() as f64 / items / (standard.design.total_bits() as f64 / others)
     }
 
-    /// Returns true if [`bits_ratio`](Self::bits_ratio) is at most [`WORTH_TIMES`], which is 1.1. A
-    /// blocked filter then counts as worth its additional memory. The command
-    /// `truebloom plan --recycling --layout auto` uses this criterion.
+    /// Returns true if [`bits_ratio`](Self::bits_ratio) is at most [`WORTH_TIMES`], which is 1.1.
+    /// In this case, a blocked filter counts as worth its additional memory. The command `truebloom
+    /// plan --recycling --layout auto` uses this criterion.
     #[must_use]
     pub fn is_worth_it(&self, standard: &SizedDesign) -> bool {
         self.bits_ratio(standard) <= WORTH_TIMES
@@ -51,9 +51,9 @@ impl BlockedSized {
 /// The [`limit`](BlockedDesign::limit) of the design has four significant decimal digits. It is the
 /// highest such number for which the average rate is proven to be at most `rate`. To choose the
 /// number of probes, the search first approximates the items per cycle for each number of probes.
-/// The search computes proven bounds only for numbers of probes that reach at least 99.7% of the
-/// largest approximation. The resulting design holds more than 99% of the items that the best
-/// design would hold.
+/// The search computes proven bounds only for the most promising numbers of probes: those whose
+/// approximate capacity is at least 99.7% of the largest one. The resulting design holds more than
+/// 99% of the items that the best design would hold.
 ///
 /// At usual rates, the search takes tens of milliseconds, whatever the size. At a rate of 1e-9, the
 /// search takes a few tenths of a second.
