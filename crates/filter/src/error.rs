@@ -80,7 +80,7 @@ pub enum BuildError {
         /// The number of bits in each hash that the hasher computes.
         found: u32,
         /// An upper bound on the part of the false-positive rate that hash collisions cause. The
-        /// bound applies to hashes with as many bits as the field `found` says.
+        /// bound is for hashes of `found` bits.
         floor: f64,
         /// The part of the false-positive rate that the plan reserves for hash collisions.
         planned: f64,
@@ -282,7 +282,7 @@ pub enum MergeError {
     Shape {
         /// The first dimension in which the sketches differ.
         name: &'static str,
-        /// The size of this dimension in the sketch that the merge would change.
+        /// The value of the differing dimension in the sketch that the merge would change.
         ours: u64,
         /// The size of this dimension in the other sketch.
         theirs: u64,

@@ -107,8 +107,8 @@ impl FillVerdict {
 
     /// Returns true if the test passes at the significance level [`ALPHA`], or if nothing was
     /// tested. The test has two parts. The part for too few set bits has the level `ALPHA / 2`. The
-    /// part for too many set bits has the level `ALPHA / 4`. The remaining `ALPHA / 4` is for the
-    /// bounds on the number of items: they are wrong with at most this probability.
+    /// check for too many set bits has the significance level `ALPHA / 4`. The remaining `ALPHA /
+    /// 4` is for the bounds on the number of items: they are wrong with at most this probability.
     #[must_use]
     pub fn holds(&self) -> bool {
         !self.tested || (self.too_few >= ALPHA / 2.0 && self.too_many >= ALPHA / 4.0)

@@ -23,8 +23,8 @@ struct Flight {
 /// The number of groups in a batch.
 const GROUPS: usize = BATCH / LANES;
 
-/// A ring buffer for the groups of keys of one batch. It has one slot more than a batch has groups:
-/// the spare slot. While a group is looked up, a group of the next batch is put into the spare
+/// A ring buffer for the groups of keys of one batch. It has one slot for each group of a batch,
+/// and one spare slot. While a group is looked up, a group of the next batch is put into the spare
 /// slot, and its lines are prefetched. The ring is reused for every batch, because clearing a new
 /// ring would take as long as a lookup.
 pub struct Flights {

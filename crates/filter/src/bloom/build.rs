@@ -19,8 +19,8 @@ impl<S: Scheme> FilterOf<S> {
     /// at most `items` items, two bounds on its false-positive rate are proven. The mean rate over
     /// all seeds is at most `rate`. The rate of this filter is at most `rate` with a probability of
     /// at least 99.9%. For another probability, use [`Plan::new`] and
-    /// [`from_plan`](Self::from_plan). A plan can also guarantee only the mean rate
-    /// ([`Target::mean`]), which takes fewer bits.
+    /// [`from_plan`](Self::from_plan). A plan that guarantees only the mean rate ([`Target::mean`])
+    /// takes fewer bits.
     ///
     /// `items` can be an integer of any type. `rate` can be an `f64`, a text like `"0.1%"` or
     /// `"1/1000"`, or a [`Rate`]. An `f64` is taken as the shortest decimal number that represents
@@ -56,8 +56,8 @@ impl<S: Scheme> FilterOf<S> {
 
     /// A filter made from a plan, with a random seed. Making a plan can take a few tens of
     /// milliseconds. To make many filters of one size, make the plan once and use it for all of
-    /// them. A plan can also be made for a given number of bits or probes, for a limit on the
-    /// memory, or for a guarantee of only the mean rate.
+    /// them. A plan can also be made for a given number of bits or probes, with a memory limit, or
+    /// with a guarantee for the mean rate alone.
     ///
     /// ```
     /// use truebloom::{BloomFilter, Plan, Target};
@@ -224,8 +224,8 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     /// the filter has no requested rate.
     ///
     /// # Errors
-    /// If `rate` is given, returns an error if it is not proven that the expected rate with `items`
-    /// items is at most this rate.
+    /// If `rate` is given, returns an error unless the expected rate with `items` items is proven
+    /// to be at most this rate.
     pub fn planned_for(mut self, items: u64, rate: Option<Rate>) -> Result<FilterOf<S, H>, BuildError> {
         if let Some(asked) = rate
             && !self.law().meets(items, &asked, H::HASH_BITS)?

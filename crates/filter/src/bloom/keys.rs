@@ -58,8 +58,8 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
         self.storage.contains(&self.head.scheme, hash)
     }
 
-    /// Prefetches the bits of a key that will be inserted or looked up soon. It is best to call
-    /// this method about ten keys before the key is used. In a filter larger than the cache, the
+    /// Prefetches the bits of a key that will be inserted or looked up soon. Call this method about
+    /// ten keys ahead of the key that you are processing. In a filter larger than the cache, the
     /// memory accesses of these ten keys then overlap. A prefetch does not change the filter.
     /// [`insert_all`](Self::insert_all) and [`contains_all`](Self::contains_all) already prefetch.
     #[inline]

@@ -16,9 +16,9 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
 impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     /// Attaches a text to the filter and its file, for programs that open the file. For example,
     /// the text can say how keys are made from records. The label does not affect the answers of
-    /// the filter, and filters that differ only in their label are equal. In the filters of the
-    /// command `truebloom`, the label is a JSON object that says which part of each input line is
-    /// the key (docs/FORMAT.md).
+    /// the filter, and filters that differ only in their label are equal. The command `truebloom`
+    /// stores a JSON object as the label. The object says which part of each input line is the key
+    /// (docs/FORMAT.md).
     ///
     /// A merge keeps the label if both filters have the same label. If exactly one of the two
     /// filters has no keys, the merged filter gets the label of the other filter. Otherwise, the

@@ -118,8 +118,8 @@ impl<C: Counter> DyadicCountMin<C> {
 
     /// An upper bound on the number of times that integers in this range occurred. If the result is
     /// [`saturated`](Estimate::saturated), the true number can be higher. For an empty range, the
-    /// result is 0. The result is the sum of at most two estimates for each possible length of an
-    /// aligned range.
+    /// result is 0. The range is split into aligned ranges, at most two of each length. The result
+    /// is the sum of their estimates.
     #[must_use]
     pub fn range(&self, range: RangeInclusive<u64>) -> Estimate {
         let mut sum = Estimate { value: 0, saturated: false };

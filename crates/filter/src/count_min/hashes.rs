@@ -82,8 +82,8 @@ const PRIME: u64 = (1 << 61) - 1;
 /// `((a_j x + b_j y + c_j z + d_j) mod p) mod width`
 ///
 /// Here p is `2^61 - 1`, and x, y and z are the low 43, the middle 43 and the high 42 bits of the
-/// key's 128-bit hash. The four coefficients of each row are drawn from the seed, uniformly below
-/// p.
+/// key's 128-bit hash. The seed determines the four coefficients of each row, which are uniformly
+/// random numbers below p.
 ///
 /// For two different hashes, the two remainders modulo p are uniform and independent. In each row,
 /// two different hashes therefore get the same counter with a probability of at most

@@ -198,8 +198,9 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
     /// counts lose half of their weight in each interval.
     ///
     /// After this call, an estimate is at least the halved count, rounded down. The bounds that
-    /// [`error_bound`](Self::error_bound) returns include 1 for the rounding. Counters at their
-    /// highest value are not halved. The time is linear in the number of counters.
+    /// [`error_bound`](Self::error_bound) returns are higher by 1, because of this rounding.
+    /// Counters at their highest value are not halved. The time is linear in the number of
+    /// counters.
     pub fn halve(&mut self) {
         self.counters.iter_mut().for_each(|counter| *counter = counter.half());
         // The total is rounded up, because the bounds need a total that is at least the sum of the

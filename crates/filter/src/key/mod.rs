@@ -86,9 +86,9 @@ pub trait Key {
     /// hashed without its length.
     fn write_key(&self, to: &mut KeyWriter<'_>);
 
-    /// Returns the key as a number, or `None` if the key is not written as a number of 8 bytes.
-    /// Methods that take many keys can hash such keys in parallel. If this method returns a number,
-    /// [`write_key`](Self::write_key) must write exactly this number.
+    /// Returns the key as a 64-bit number, or `None` if the key is not encoded as an integer of 8
+    /// bytes. Methods that take many keys can hash such keys in parallel. If this method returns a
+    /// number, [`write_key`](Self::write_key) must write exactly this number.
     #[inline(always)]
     fn key_number(&self) -> Option<u64> {
         None

@@ -114,7 +114,8 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
     /// [`Trigger::Excluded`](super::Trigger::Excluded), the item that ends a phase can be forgotten
     /// immediately.
     ///
-    /// For a key that was never offered, the probability of a true answer is [`fpr`](Self::fpr).
+    /// For a key that was never offered, the method returns true with probability
+    /// [`fpr`](Self::fpr).
     #[inline]
     pub fn contains<Q: Key + ?Sized>(&self, key: &Q) -> bool {
         self.contains_hash(self.hash(key))

@@ -22,7 +22,7 @@ use truebloom_math::law::Layered;
 use truebloom_math::{Fpr, Growth, Rate};
 
 /// A [`ScalableFilter`] into which several threads can insert keys while other threads query it.
-/// [`new`](AtomicScalableFilter::new) makes such a filter for a rate. You can also convert a
+/// [`new`](AtomicScalableFilter::new) makes such a filter for a given rate. You can also convert a
 /// [`ScalableFilter`] to such a filter, and convert the filter back with
 /// [`into_filter`](Self::into_filter).
 ///

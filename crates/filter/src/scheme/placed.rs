@@ -71,7 +71,7 @@ pub trait Storage<S, K: Backing>: Sized + Send + Sync {
     where
         K: Counted;
 
-    /// Creates a storage from words and the number of bits that are set in them.
+    /// Creates the storage from words and the known number of set bits in them.
     fn with_known(known: (K::Words, u64)) -> Self
     where
         K: Counted;
@@ -135,9 +135,9 @@ pub trait Batches<S: Placed> {
     /// The state before the first batch.
     fn new(scheme: &S) -> Self;
 
-    /// Up to this number of keys, one call for each key is faster than a batch, because starting a
-    /// batch takes as much time as 4 to 512 such calls. The limit is `usize::MAX` if a batch is
-    /// never faster. `bench/src/begin` measures the limits.
+    /// The largest number of keys for which single calls are faster than a batch. Starting a batch
+    /// takes as much time as 4 to 512 single calls. The limit is `usize::MAX` if a batch is never
+    /// faster. `bench/src/begin` measures the limits.
     fn few(scheme: &S, doing: Doing) -> usize;
 
     /// Reports which keys of a batch are in the filter, and prefetches the memory for the next

@@ -19,9 +19,9 @@ use truebloom_math::{Law, law};
 /// positions are equally likely. For filters of up to 2^52 bits, less than one word in 4,096 is
 /// skipped.
 ///
-/// Double hashing would save a few instructions. But with n keys, m bits and k probes, the rate of
-/// double hashing is at least about `(k + 2) n/m^2`. The standard scheme has no such limit. The
-/// document docs/design/positions.md lists the schemes that were rejected.
+/// Double hashing would save a few instructions. But with n keys, m bits and k probes, double
+/// hashing cannot bring the rate below about `(k + 2) n/m^2`. The standard scheme has no such
+/// limit. The document docs/design/positions.md lists the schemes that were rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standard {
     law: law::Standard,

@@ -53,9 +53,9 @@ const SLACK: f64 = 1e-9;
 ///   set bits is a sum of independent Bernoulli variables (see [`Fill`](crate::Fill)). A key
 ///   *passes* if all its bits are already set. V is the sum of the pass probabilities of all n
 ///   keys, and the first step gives an upper bound v on V.
-/// * Let s be a number above v. The probability that at least s keys pass while V is at most v is
-///   at most `exp(-(s ln(s/v) - s + v))`. The function rules out the value n if this upper bound is
-///   at most `error / 2` for `s = n - changed`.
+/// * Let s be a number above v. With a probability of at most `exp(-(s ln(s/v) - s + v))`, s or
+///   more keys pass although V does not exceed v. The function rules out the value n if this upper
+///   bound is at most `error / 2` for `s = n - changed`.
 ///
 /// ```
 /// use truebloom_math::{Variant, distinct};

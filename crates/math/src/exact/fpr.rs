@@ -35,10 +35,10 @@ impl fmt::Display for Method {
 }
 
 /// A false-positive rate and its bracket. The true rate and `value` are both between `lower` and
-/// `upper`. The struct also brackets the natural logarithm of the rate. The logarithm is useful for
-/// rates that are too small for an `f64`. If the field `method` is [`Method::Simulation`], the true
-/// rate is in the bracket only with 99% confidence. If the field `method` is [`Method::Validated`],
-/// the bracket is not proven.
+/// `upper`. The struct also has bounds on the natural logarithm of the rate. The logarithm is
+/// useful for rates that are too small for an `f64`. If the field `method` is
+/// [`Method::Simulation`], the true rate is in the bracket only with 99% confidence. If the field
+/// `method` is [`Method::Validated`], the bracket is not proven.
 ///
 /// With [`Method::Exact`], `lower` and `upper` usually differ by at most two units in the last
 /// place. This is a relative width below 5e-16. If a rate is computed from several counts of set
@@ -87,9 +87,9 @@ impl Fpr {
     /// The rate of a full filter.
     pub const ONE: Fpr = Fpr { value: 1.0, lower: 1.0, upper: 1.0, ln: 0.0, ln_lower: 0.0, ln_upper: 0.0, method: Method::Exact };
 
-    /// Adds to the rate an amount that is known only to be between 0 and `extra`. An example is the
-    /// probability that two keys have equal hashes. The upper bounds grow by `extra`, rounded up.
-    /// The lower bounds stay as they are.
+    /// Adds an unknown amount between 0 and `extra` to the rate. An example is the probability that
+    /// two keys have equal hashes. The upper bounds grow by `extra`, rounded up. The lower bounds
+    /// stay as they are.
     ///
     /// If the field `method` is [`Method::Exact`] and `extra` is not negligible, the field becomes
     /// [`Method::Bound`], and `value` becomes the upper bound. An `extra` is negligible if

@@ -23,8 +23,8 @@ pub struct Fill {
     /// that a given bit is empty. The mean is then `m (1 - g_1)`. See Burns (44), and Grandi (7)
     /// and (13), in docs/PAPERS.md.
     pub mean: f64,
-    /// The variance of the number of set bits, with a relative error below 1e-15. A variance that
-    /// is too small for an `f64` is 0.
+    /// The variance of the number of set bits, with a relative error below 1e-15. If the variance
+    /// is too small for an `f64`, this field is 0.
     ///
     /// For a filter without slices, let m be the number of bits, and let `g_j` be the probability
     /// that j given bits are empty. The variance is then `m g_1 + m (m-1) g_2 - m^2 g_1^2`. See
@@ -71,8 +71,8 @@ impl Fill {
     /// Bernoulli variables. This is the case because the generating polynomial of the number of set
     /// bits has only real roots. Vatutin and Mikhailov (1982) prove this property of the roots for
     /// single probes and for groups of distinct probes. In a partitioned filter, each slice is a
-    /// filter with single probes. Far from the mean, the bound can be much larger than the exact
-    /// probability.
+    /// filter in which every item has one probe. Far from the mean, the bound can be much larger
+    /// than the exact probability.
     #[must_use]
     pub fn at_least(&self, ones: u64) -> f64 {
         self.bennett(ones as f64 - self.mean)

@@ -82,7 +82,7 @@ pub trait Law: sealed::Sealed + Send + Sync {
 
     /// Returns the expected false-positive rate, over all seeds, of a filter that holds `items`
     /// distinct items. The [`Method`](crate::Method) of the result says whether the rate is exact,
-    /// proven to be in a bracket, simulated or approximate.
+    /// lies between proven bounds, is simulated, or is approximate.
     ///
     /// # Errors
     /// Fails if computing the rate would take too much work, which happens only with hundreds of

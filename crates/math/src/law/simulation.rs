@@ -1,4 +1,4 @@
-//! Simulations with ideal (uniformly random) hashes, for rates without a narrow proven bracket. A
+//! Simulations with ideal (uniformly random) hashes, for rates whose proven bounds are far apart. A
 //! simulation fills filters with random keys, and then queries new keys.
 
 use crate::exact::power::power;

@@ -38,10 +38,10 @@ pub struct Pmf {
     pub probabilities: Vec<f64>,
     /// An upper bound on the total probability of all numbers that are not listed.
     pub left_out: f64,
-    /// The method by which the probabilities were computed. [`Method::Exact`] means a recurrence
-    /// whose terms are all positive, with a proven bound on its rounding errors.
-    /// [`Method::Validated`] means contour integrals, whose rounding errors are tested but not
-    /// proven.
+    /// How the probabilities were computed. With [`Method::Exact`], they come from a recurrence
+    /// whose terms are all positive, with a proven bound on its rounding errors. With
+    /// [`Method::Validated`], they come from contour integrals, whose rounding errors are tested
+    /// but not proven.
     pub method: Method,
 }
 
@@ -58,8 +58,9 @@ impl Occupancy {
     /// distinct bits), if they are larger, or if more of the probabilities are not negligible.
     ///
     /// # Errors
-    /// Fails with [`Error::LawTooCostly`](crate::Error::LawTooCostly) above 2^27 bits, above 2^53
-    /// throws (independent probes), or if the computation would take more than a few seconds.
+    /// Fails with [`Error::LawTooCostly`](crate::Error::LawTooCostly) for more than 2^27 bits, for
+    /// more than 2^53 throws (independent probes), or if the computation would take more than a few
+    /// seconds.
     pub fn pmf(&self) -> Result<Vec<f64>> {
         let _work = work::begin();
         if self.bits > MAX_VECTOR {

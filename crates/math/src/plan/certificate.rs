@@ -94,7 +94,7 @@ pub enum Mean {
 ///
 /// Here, k is the number of probes, and `g_j` is the probability that j given bits are all 0. A
 /// query's k positions can repeat. `c_j` is the average number of ways to choose j different bits
-/// among the bits at these positions. The terms are integers, in units of `2^-precision`.
+/// among the bits at these positions. Each term is stored as an integer multiple of `2^-precision`.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Sum {
@@ -135,8 +135,8 @@ impl Certificate {
     /// with many different numbers of probes are then computed one by one.
     ///
     /// Sometimes, the tail bounds that fit in a certificate prove only a confidence slightly below
-    /// the requested one. In this case, `claim.confidence` in the certificate is the lower
-    /// confidence that is proven.
+    /// the requested one. In this case, `claim.confidence` in the certificate is the confidence
+    /// that these bounds prove.
     ///
     /// # Errors
     /// Fails if a parameter is out of range. Fails with [`Error::NotCertified`] if the claim is

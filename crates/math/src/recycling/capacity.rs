@@ -43,11 +43,11 @@ pub struct SizedDesign {
 /// design whose bounds lie on both sides of `rate` is rejected, unless its rate is proven to be
 /// exactly `rate`. This proof is possible only for filters of at most 16 bits.
 ///
-/// The search tries every probe count with which a very large filter holds at least 97% of the
-/// largest possible number of items. For filters of up to 1,024 bits, the search also tries other
-/// probe counts. The search skips some probe counts if trying all of them would take too long.
-/// There is no proof that the resulting design is the best one. For small sizes, the results were
-/// checked against a search over all probe counts.
+/// The search skips numbers of probes with which a very large filter would hold less than 97% of
+/// the largest possible number of items. For filters of up to 1,024 bits, the search also tries
+/// other probe counts. The search skips some probe counts if trying all of them would take too
+/// long. There is no proof that the resulting design is the best one. For small sizes, the results
+/// were checked against a search over all probe counts.
 ///
 /// The search takes time O(probes x bits) for each probe count that it tries. For a million bits,
 /// this is 0.2 seconds. If probes times sigma (the recycle threshold) is above a hundred thousand,
@@ -120,9 +120,9 @@ pub fn worst_capacity(bits: u64, rate: &Rate, mode: Mode) -> Result<Option<Sized
 /// search tries all smaller sizes. Up to a hundred thousand bits, the search tries 48 smaller
 /// sizes; above a hundred thousand bits, it tries 12. With two phases, these are sizes of one of
 /// the two filters, so the total size is always even. Above 256 bits, the search ends at the first
-/// size that is clearly too small. A size is clearly too small if its best design would need a
-/// sigma that is higher by more than four to hold enough items. For small filters, the results were
-/// checked against a search over all sizes.
+/// size that is clearly too small. A size is clearly too small if its best design could hold enough
+/// items only with a sigma raised by more than four. For small filters, the results were checked
+/// against a search over all sizes.
 ///
 /// # Errors
 /// Fails as [`capacity()`] does. Also fails if `items` is 0 or less, or above 1e18.

@@ -74,7 +74,7 @@ impl Design {
     ///
     /// A new item is also reported as seen if it has the same 128-bit hash as an item of the
     /// filter. The upper ends of the rates include an upper bound on the probability of such equal
-    /// hashes. A bound below 2^-60 times the rate is not added.
+    /// hashes. If this bound is below 2^-60 times the rate, it is left out.
     ///
     /// # Errors
     /// Fails with [`Error::TooLong`] if the computation would take more than about a second.
@@ -82,9 +82,9 @@ impl Design {
         Ok(self.adding_equal_hashes(self.long_run_of_bits()?))
     }
 
-    /// Like [`long_run`](Self::long_run), but as if different items never had equal hashes. These
-    /// are the rates of Dozier, Salamatian and Rubenstein. At usual rates, `long_run` returns the
-    /// same numbers.
+    /// Like [`long_run`](Self::long_run), but without the false positives that equal hashes of
+    /// different items cause. These are the rates of Dozier, Salamatian and Rubenstein. At usual
+    /// rates, `long_run` returns the same numbers.
     ///
     /// # Errors
     /// Fails as [`long_run`](Self::long_run) does.

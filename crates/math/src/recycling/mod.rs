@@ -108,11 +108,11 @@ impl Design {
     /// than `sigma` bits are set after an insertion.
     ///
     /// # Errors
-    /// Fails if `bits` or `probes` is out of range. If the probes of an item are distinct, fails if
-    /// `probes` exceeds `bits`. Fails if `sigma` is above `bits - 1`, because such a filter would
-    /// never be recycled. With [`Mode::retaining`], fails if `sigma` is below `probes`, because the
-    /// retained item alone could set more than `sigma` bits. Also fails for two phases with
-    /// [`Mode::retaining`], because no exact formula is known for this case.
+    /// Fails if `bits` or `probes` is out of range. Also fails if the probes of an item are
+    /// distinct and `probes` exceeds `bits`. Fails if `sigma` is above `bits - 1`, because such a
+    /// filter would never be recycled. With [`Mode::retaining`], fails if `sigma` is below
+    /// `probes`, because the retained item alone could set more than `sigma` bits. Also fails for
+    /// two phases with [`Mode::retaining`], because no exact formula is known for this case.
     pub fn new(bits: u64, probes: u32, sigma: u64, mode: Mode) -> Result<Design> {
         check_bits(bits)?;
         check_probes(probes)?;

@@ -21,11 +21,11 @@
 //!   enough to store S.
 //!
 //! The parameter u must be chosen before the stream is observed. The best u depends on S, which is
-//! not known at that time. So the bound uses a fixed list of values of u, and the average of the
-//! martingales for these values. This average is a martingale, too. By Ville's inequality, the
-//! probability that it ever reaches `1 / alpha` is at most alpha. So the bound is valid even if it
-//! is computed after every item. For any value of S, the bound is close to the bound that uses only
-//! the best u of the list.
+//! not known at that time. So the bound uses the average of the martingales for a fixed list of
+//! values of u. This average is a martingale, too. By Ville's inequality, the probability that it
+//! ever reaches `1 / alpha` is at most alpha. So the bound is valid even if it is computed after
+//! every item. For any value of S, the bound is close to the bound that uses only the best u of the
+//! list.
 
 use crate::error::{check_confidence, out_of_range};
 use crate::{Result, bisect};

@@ -65,9 +65,9 @@ pub fn covered(bits: u64, probes: u32) -> f64 {
     -bits * libm::expm1(f64::from(probes) * libm::log1p(-1.0 / bits))
 }
 
-/// Returns a distance d such that the rate of one filter exceeds the mean rate by d or more with
-/// probability at most `error`. The probability that the rate is below the mean rate by d or more
-/// is also at most `error`. Each position must be uniform over the bits or over a slice.
+/// Returns a distance d. With a probability of at most `error`, the rate of one filter is d or more
+/// above the mean rate. The probability that the rate is below the mean rate by d or more is also
+/// at most `error`. Each position must be uniform over the bits or over a slice.
 #[must_use]
 pub fn rate_distance(bits: u64, probes: u32, items: u64, error: f64) -> f64 {
     let probes = f64::from(probes);

@@ -29,9 +29,9 @@ pub struct Smaller {
     /// For this number of probes and for every larger number, a lower bound on the rate shows that
     /// the rate is too high. The value is `None` if the claim is for a fixed number of probes.
     pub many: Option<u32>,
-    /// The numbers of probes that the lower bound does not exclude. The rate itself is computed for
-    /// each of these numbers, and is too high. If the claim is for a fixed number of probes, only
-    /// this number is listed.
+    /// The numbers of probes that the lower bound does not exclude. The rate was computed for each
+    /// of these numbers, and is too high each time. If the claim is for a fixed number of probes,
+    /// only this number is listed.
     pub between: Vec<Excluded>,
 }
 

@@ -31,7 +31,7 @@ pub struct OneFilter {
 /// An upper bound on `P(X >= a)`, where X is the number of set bits and a is [`OneFilter::ones`]
 /// plus 1. In the formulas, `v` is the variance of X.
 ///
-/// The fields are integers, in units of `2^-64` ([`TailBound::UNIT`]). `mean_above` and
+/// Each field is stored as an integer multiple of `2^-64` ([`TailBound::UNIT`]). `mean_above` and
 /// `variance_above` are upper bounds on the true values, and `variance` is a lower bound. The
 /// formulas hold for every `tilt` above 0, so rounding `tilt` does no harm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

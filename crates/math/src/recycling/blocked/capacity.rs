@@ -199,9 +199,9 @@ fn decimal_below(limit: f64) -> i64 {
 /// is `None` if no design with up to 2^62 bits was found.
 ///
 /// The search stops when it has found a size that is large enough and a slightly smaller size that
-/// is not. The two sizes differ by at most one line plus a thousandth of the size. Some sizes hold
-/// slightly fewer items than a smaller size. So a size below the result may also be enough. The
-/// search takes a few tenths of a second.
+/// is not. The two sizes differ by at most one line plus a thousandth of the size. A larger filter
+/// sometimes holds slightly fewer items than a smaller one. So a size below the result may also be
+/// enough. The search takes a few tenths of a second.
 ///
 /// # Errors
 /// Fails if `items` is 0 or less, or above 1e18, or if the rate is below 1e-9.
