@@ -163,6 +163,10 @@ fn without_far_tips(mut error: clap::Error) -> clap::Error {
     if error.kind() == ErrorKind::UnknownArgument {
         error.remove(ContextKind::Suggested);
     }
+    if let Some(ContextValue::Strings(names)) = error.get(ContextKind::SuggestedSubcommand) {
+        let names = shown_names(names);
+        error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(names));
+    }
     let text = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.clone()),
         Some(ContextValue::StyledStr(text)) => Some(text.to_string()),
@@ -179,6 +183,16 @@ fn without_far_tips(mut error: clap::Error) -> clap::Error {
         }
     }
     error
+}
+
+/// Returns those of the names that the help lists. If there are none, returns the listed names of the
+/// same subcommands.
+fn shown_names(names: &[String]) -> Vec<String> {
+    let page = Command::command();
+    let verbs = || names.iter().filter_map(|name| Some((name, page.find_subcommand(name)?)));
+    let is_shown = |(name, verb): &(&String, &clap::Command)| verb.get_name_and_visible_aliases().contains(&name.as_str());
+    let shown: Vec<String> = verbs().filter(is_shown).map(|(name, _)| name.clone()).collect();
+    if shown.is_empty() { verbs().map(|(_, verb)| verb.get_name().to_owned()).collect() } else { shown }
 }
 
 /// Returns the usage of the subcommand that is named in this usage line, without the options that

@@ -329,7 +329,7 @@ pub enum MergeError {
     },
     /// The buffer is too short for a filter of the [pack](crate::Pack).
     Room {
-        /// The length in bytes that each filter takes in the pack.
+        /// The number of bytes that each filter takes in the pack.
         needed: usize,
         /// The length of the buffer in bytes.
         found: usize,

@@ -32,8 +32,8 @@ use std::path::{Path, PathBuf};
 /// | the process was killed (Unix) | contained | contained, if their insertion returned |
 /// | the system crashed, or the power failed | contained | may be lost |
 ///
-/// After a kill, a crash or a power failure, the mark stays in the file. Every method that opens
-/// files then refuses this file, with an error that gives the reason. Only
+/// If the program is killed or crashes, or the power fails, the mark stays in the file. Every
+/// method that opens files then refuses this file, with an error that gives the reason. Only
 /// [`recover`](Self::recover) opens the file. The exact number of keys in the recovered filter is
 /// unknown. This number is at least the number that was counted at the last sync, and has no upper
 /// bound. [`is_merged`](FilterOf::is_merged) returns true for a recovered filter.
@@ -177,9 +177,10 @@ impl<S: Scheme> InPlace<S> {
         self.check_in_place()
     }
 
-    /// Flushes everything to the disk and removes the mark, so that the file is an ordinary file
-    /// again. The time is linear in the number of bits, because their checksum is computed.
-    /// Dropping the filter closes it, too, but reports no errors.
+    /// Flushes everything to the disk, and removes the mark that says that the file is being
+    /// changed. The file is then an ordinary file again. The time is linear in the number of bits,
+    /// because their checksum is computed. Dropping the filter closes it, too, but reports no
+    /// errors.
     ///
     /// # Errors
     /// Returns the same errors as [`sync`](Self::sync).

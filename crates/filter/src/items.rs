@@ -10,8 +10,8 @@ mod sealed {
 }
 
 /// A number of items, as an integer of any type up to 64 bits. A literal therefore needs no suffix,
-/// and `keys.len()` needs no cast. If the number is 0 or negative, making the filter returns an
-/// error.
+/// and `keys.len()` needs no cast. If the number is 0 or negative, the function that makes the
+/// filter returns an error.
 ///
 /// ```
 /// use truebloom::BloomFilter;

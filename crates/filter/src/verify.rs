@@ -41,15 +41,15 @@ pub const CONFIDENCE: f64 = 0.99;
 /// two upper bounds:
 /// * The lower bound is the number of insertions that set a bit.
 /// * The first upper bound is the number of all insertions.
-/// * The second upper bound also allows for new keys that were false positives. Such keys set no
-///   bit, so the lower bound does not count them. The module [`distinct`] computes this upper
-///   bound.
+/// * The second upper bound also counts new keys that were withheld because they were false
+///   positives. Such keys set no bit, so the lower bound does not count them. The module
+///   [`distinct`] computes this upper bound.
 ///
 /// A program may look up each key first, and insert it only if the filter does not contain it
 /// ("insert if absent"). Then a new key that is a false positive is never inserted: it is
 /// *withheld*. Inserting a withheld key would not set any bit. So the set bits are the same as if
-/// the program had inserted every key that it looked up. The test for too many set bits therefore
-/// counts all keys that may have been looked up, whether they were inserted or withheld.
+/// the program had inserted every key that it looked up. Therefore, the test for too many set bits
+/// uses the largest possible number of keys that were looked up, inserted or withheld.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verification {
     items: (u64, u64),
@@ -106,9 +106,10 @@ impl FillVerdict {
     }
 
     /// Returns true if the test passes at the significance level [`ALPHA`], or if nothing was
-    /// tested. The test has two parts. The part for too few set bits has the level `ALPHA / 2`. The
-    /// check for too many set bits has the significance level `ALPHA / 4`. The remaining `ALPHA /
-    /// 4` is for the bounds on the number of items: they are wrong with at most this probability.
+    /// tested. The test has two parts. The check for too few set bits has the significance level
+    /// `ALPHA / 2`. The check for too many set bits has the significance level `ALPHA / 4`. The
+    /// remaining `ALPHA / 4` is for the bounds on the number of items: they are wrong with at most
+    /// this probability.
     #[must_use]
     pub fn holds(&self) -> bool {
         !self.tested || (self.too_few >= ALPHA / 2.0 && self.too_many >= ALPHA / 4.0)

@@ -109,8 +109,8 @@ pub enum Error {
         items: u64,
         /// The largest number of bits that is allowed.
         allowed: u64,
-        /// The lowest rate that the search could prove for the scheme, with at most the allowed
-        /// number of bits.
+        /// The lowest rate that the search could guarantee for the scheme within the allowed number
+        /// of bits.
         reachable: f64,
         /// A scheme that reaches the rate.
         alternative: String,

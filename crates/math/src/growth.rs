@@ -114,7 +114,8 @@ impl Growth {
     /// Fails if the rate is below 1e-13, if `first` is out of range, or if the ratio is above 10^9.
     /// Also fails if the ratio is too low, in either of two cases:
     ///
-    /// - More than 100 layers would be needed to hold 10^6 times the items of the first layer.
+    /// - More than 100 layers would be needed to hold a million times as many items as the first
+    ///   layer.
     /// - The third or a later layer would hold fewer items than the layer before it, although all
     ///   layers together have not yet reached 2^62 bits. The reason is that each layer needs more
     ///   bits per item than the previous layer.

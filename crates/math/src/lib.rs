@@ -36,7 +36,7 @@
 //! documentation says so. Simulations take as many steps as requested. If the exact answer would
 //! take longer, the call returns an error or a wider bracket. The [`Method`] of an answer says
 //! whether its bracket is narrow, wide or not proven. The work of a call is limited by a number of
-//! steps, not by a time, so the same arguments give the same answer on every machine.
+//! steps, and not by a time limit, so the same arguments give the same answer on every machine.
 //!
 //! ```
 //! use truebloom_math::{Plan, Target};

@@ -18,8 +18,8 @@ pub(crate) const PAGE_BYTES: usize = 4096;
 /// would be unused space before and after the words.
 const MANY_WORDS: usize = HUGE_PAGE_WORDS;
 
-/// A fixed number of words, which begin at the start of a 64-byte line. The struct itself takes
-/// only two words of memory, because a program can have many small filters.
+/// A fixed number of words, which begin at the start of a 64-byte line. A program can have many
+/// small filters, so the struct itself takes only two words of memory.
 ///
 /// A small number of words is stored in an aligned allocation of exactly their size. Many words are
 /// stored in a larger vector, which also has unused space before and after the words. There are two

@@ -182,8 +182,8 @@ fn slice_ones(scheme: &impl Scheme, words: &[impl Reads]) -> Vec<u64> {
     (0..slices).map(|slice| count_ones_in(words, start(slice)..start(slice + 1))).collect()
 }
 
-/// Processes the keys of a batch one by one, for schemes that have no faster method. The words at
-/// all positions of later keys are prefetched.
+/// Processes the keys of a batch one by one, for schemes that have no faster method. While a key is
+/// processed, the words at all positions of later keys are prefetched.
 pub struct OneByOne;
 
 impl<S: Scheme> Batches<S> for OneByOne {

@@ -370,9 +370,9 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
     /// Adds the counts and the list of another sketch. After this call, this sketch and its list
     /// describe the streams of both sketches. The capacity of this list stays the same.
     ///
-    /// If a key is in the list of only one sketch, its count in the stream of the other sketch is
-    /// at most the other sketch's `missed_at_most`. After the merge, the value of `missed_at_most`
-    /// is at least the sum of the two values before the merge.
+    /// If only one sketch lists a key, the key's count in the stream of the other sketch is at most
+    /// `missed_at_most` of that other sketch. After the merge, the value of `missed_at_most` is at
+    /// least the sum of the two values before the merge.
     ///
     /// # Errors
     /// Returns the same errors as [`Sketch::merge`](super::Sketch::merge).

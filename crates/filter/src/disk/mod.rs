@@ -40,8 +40,8 @@ pub enum Unkept {
         is: u32,
     },
     /// The new file belongs to a different group than the old one. The groups are given as numbers.
-    /// If the old group had a permission, the new group gets it only if all other users have it,
-    /// too.
+    /// The new group keeps a permission of the old group only if all other users have that
+    /// permission, too.
     Group {
         /// The group of the old file.
         was: u32,

@@ -70,7 +70,7 @@ pub enum FileError {
         path: PathBuf,
     },
     /// The path no longer leads to the file that this program opened. The opened file was moved or
-    /// removed, or another file has its name. A program that opens the path does not see the
+    /// removed, or another file has its name. Other programs that open the path do not see the
     /// changes that this program made. If another file now has this name, that file is unchanged.
     Replaced {
         /// The file.

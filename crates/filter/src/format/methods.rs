@@ -129,8 +129,8 @@ macro_rules! reads_files {
 
             /// Reads a file. For most types of filters and sketches, the memory needed is about the
             /// length of the file. For a filter that grows, the memory needed is about twice the
-            /// length of the file. If a sketch has a list of frequent keys, the list needs a small
-            /// multiple of the bytes that it takes in the file.
+            /// length of the file. If a sketch has a list of frequent keys, the list takes a few
+            /// times as much memory as it takes in the file.
             ///
             /// A [compressed](crate::wire) file needs as much memory as the same file without
             /// compression. While a compressed file is read, additional memory is needed: the sum
@@ -191,8 +191,8 @@ macro_rules! views_files {
             /// returns the number of bytes that the filter or sketch takes.
             ///
             /// # Errors
-            /// Returns the same errors as [`view`](Self::view), except the error for other bytes
-            /// after the file.
+            /// Returns the same errors as [`view`](Self::view), except that other bytes may follow
+            /// the file.
             pub fn view_prefix<B: $($bytes)*>(bytes: B) -> Result<$view, $crate::FormatError> {
                 $crate::format::view_prefix::<Self, B>(bytes)
             }

@@ -109,8 +109,8 @@ impl<S: Scheme, B: AsRef<[u8]> + Send + Sync> Pack<S, View<B>> {
         Ok(Pack { head: self.head, family: self.family, words: self.words })
     }
 
-    /// The size of the pack's file in bytes. The viewed bytes can be longer, because other data may
-    /// follow the file.
+    /// The size of the pack's file in bytes. The viewed bytes may be longer than this, because
+    /// other data may follow the file.
     pub fn encoded_bytes(&self) -> u64 {
         HEADER_BYTES as u64 + 8 * self.words.len() as u64
     }

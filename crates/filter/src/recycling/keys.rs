@@ -46,7 +46,7 @@ impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
         self.check_and_insert_hash(self.hash(key))
     }
 
-    /// Calls [`advance`](Self::advance) with `now`, which is the time of the caller's clock. Then
+    /// Calls [`advance`](Self::advance) with `now`, the present time on the caller's clock. Then
     /// calls [`check_and_insert`](Self::check_and_insert) with the key.
     #[inline]
     pub fn check_and_insert_at<Q: Key + ?Sized>(&mut self, key: &Q, now: Duration) -> Seen {

@@ -36,7 +36,7 @@ impl<S: FillScheme> Layout for S {
 pub trait Limit: Copy + PartialEq + Debug {
     /// Converts an integer from a file to the threshold.
     fn from_number(number: u64) -> Self;
-    /// Converts the threshold to the integer for a file.
+    /// Converts the threshold to the integer that the file stores.
     fn number(self) -> u64;
 }
 

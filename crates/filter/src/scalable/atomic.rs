@@ -168,7 +168,7 @@ impl AtomicScalableFilter {
         (0..self.layers()).filter_map(|number| self.layer(number)).map(|layer| &layer.part)
     }
 
-    /// The text that a program attached to the filter:
+    /// The text that a program attached to the filter with
     /// [`FilterOf::set_label`](crate::FilterOf::set_label).
     pub fn label(&self) -> Option<&str> {
         self.label.text()
@@ -306,9 +306,9 @@ impl AtomicScalableFilter {
     }
 
     /// A copy of the filter as it is now. During the copy, other threads can go on inserting. The
-    /// copy contains every key that the calling thread inserted. The copy contains a key of another
-    /// thread if both threads synchronized after the insertion and before this call, by a join, a
-    /// channel or a lock. The time is linear in the number of bits.
+    /// copy contains every key that the calling thread inserted. The copy contains another thread's
+    /// key if that thread inserted the key and then synchronized with this thread (by a join, a
+    /// channel or a lock) before this call. The time is linear in the number of bits.
     ///
     /// # Errors
     /// Returns an error if the memory cannot be allocated.

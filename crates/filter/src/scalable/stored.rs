@@ -308,8 +308,8 @@ impl<B: AsRef<[u8]> + Send + Sync> ScalableFilter<View<B>> {
         Ok(header.filter(parts, in_layers(words, records)))
     }
 
-    /// The size of the filter's file in bytes. The viewed bytes can be longer, because other data
-    /// may follow the file.
+    /// The size of the filter's file in bytes. The viewed bytes may be longer than this, because
+    /// other data may follow the file.
     pub fn encoded_bytes(&self) -> u64 {
         HEADER_BYTES as u64 + self.bits() / 8 + (8 * KEPT_WORDS * self.parts.len()) as u64
     }

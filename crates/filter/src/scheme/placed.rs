@@ -49,8 +49,8 @@ pub trait Storage<S, K: Backing>: Sized + Send + Sync {
     where
         K: Backing<Words = AlignedWords> + Counted;
 
-    /// Creates a storage whose bits are in these words. Returns an error if no filter with this
-    /// scheme can have these words. The time is linear in the number of bits.
+    /// Creates the storage from these words, which hold its bits. Returns an error if no filter
+    /// with this scheme can have these words. The time is linear in the number of bits.
     fn from_words(scheme: &S, words: K::Words) -> Result<Self, FormatError>
     where
         K: Counted;

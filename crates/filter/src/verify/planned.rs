@@ -25,9 +25,9 @@ impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
     /// [`capacity`](Self::capacity). The result is false while the number of insertions
     /// ([`offered`](Self::offered)) is at most the capacity. After more insertions, the result
     /// depends on how the filter was made:
-    /// * For a filter without a merge, the result is true if the number of insertions that set a
-    ///   bit is above the capacity. It is also true if more bits are set than the planned number of
-    ///   items can set. For such a filter, a result of true is always correct.
+    /// * For a filter that was never merged, the result is true if the number of insertions that
+    ///   set a new bit is above the capacity. It is also true if more bits are set than the planned
+    ///   number of items can set. For such a filter, a result of true is always correct.
     /// * For a [merged](Self::is_merged) filter that is not an intersection, the method also tests
     ///   the number of set bits. For such a filter, a result of true is wrong with a probability of
     ///   at most one in a million ([`ALPHA`](super::ALPHA)).

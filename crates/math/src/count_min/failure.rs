@@ -20,8 +20,8 @@ impl Shape {
     /// The bound depends on how the rows get their hashes, and on the assumption about the hash
     /// functions ([`Family`]). In these formulas, w is the width and d is the depth:
     ///
-    /// * For independent rows and either family, the bound is `(1 / (epsilon w))^d`. It follows
-    ///   from Markov's inequality for each row.
+    /// * For independent rows, with either family of hash functions, the bound is `(1 / (epsilon
+    ///   w))^d`. It follows from Markov's inequality for each row.
     /// * For two ideal hashes per copy, the bound is `((2 / (epsilon w))^d + 2 / (epsilon
     ///   w^2))^copies` (Theorem 9.1 of Kirsch and Mitzenmacher). The proof divides the other items
     ///   into two groups. The first group consists of the items that differ from the estimated item

@@ -20,10 +20,10 @@
 //!   wrong, `N(A_n)` is at most n, so `A_n` is at most `a_1`. Because `N(a_1) <= n`, the
 //!   probability of `A_n <= a_1` is at most `error`. So for every n, the bound is right with
 //!   probability at least `1 - error`.
-//! * `S_n` is the number of the first n keys that passed, and `rho_i` is the filter's rate just
-//!   before key i. For every t, `exp(t S_n) / prod (1 + rho_i (e^t - 1))` is a martingale with
-//!   mean 1. The product is over the first n keys. An upper bound on the sum of the `rho_i` gives
-//!   an upper bound on this product, and therefore an upper bound on `S_n`.
+//! * `S_n` is how many of the first n keys passed, and `rho_i` is the filter's rate just before key
+//!   i. For every t, `exp(t S_n) / prod (1 + rho_i (e^t - 1))` is a martingale with mean 1. The
+//!   product is over the first n keys. An upper bound on the sum of the `rho_i` gives an upper
+//!   bound on this product, and therefore an upper bound on `S_n`.
 
 use crate::{Variant, bisect};
 

@@ -36,11 +36,11 @@ pub enum InBlock {
 /// usual formula (Putze, Sanders and Singler) assumes that a block with `L` items always has the
 /// mean number of set bits. The rate that this formula gives is too low.
 ///
-/// The rate `f(L)` is a sum of k + 1 terms with alternating signs. Term j, for `j = 0..k`, is a
-/// multiple of `a_j^L`. Here `a_j` is the probability that one item of the block sets none of `j`
-/// given bits. With B blocks and n items, `E[a_j^L] = (1 - (1 - a_j)/B)^n`. So `E[f(L)]` is also a
-/// sum of k + 1 terms, without a sum over `L`. This sum is computed in integer arithmetic. The
-/// bracket of the result (a lower and an upper bound) includes all rounding errors.
+/// The rate `f(L)` is a sum of k + 1 terms with alternating signs. For each j from 0 to k, term j
+/// is a multiple of `a_j^L`. Here `a_j` is the probability that one item of the block sets none of
+/// `j` given bits. With B blocks and n items, `E[a_j^L] = (1 - (1 - a_j)/B)^n`. So `E[f(L)]` is
+/// also a sum of k + 1 terms, without a sum over `L`. This sum is computed in integer arithmetic.
+/// The bracket of the result (a lower and an upper bound) includes all rounding errors.
 ///
 /// The total number of set bits does not determine the rate, so [`fpr_at_fill`](Law::fpr_at_fill)
 /// returns `None`. In general, the total number of set bits does not have the distribution of a sum

@@ -113,14 +113,14 @@ pub fn partition_constant(bits_per_item: f64, probes: u32) -> f64 {
     load.k * load.k / (load.c * load.c) * (1.0 - none - one / 2.0 - two)
 }
 
-/// Returns the coefficient a of 1/n in the rate of the partition scheme, for any number of bits per
-/// slice. With n items, the rate is about [`limit_rate`] plus a/n. The partition scheme divides the
-/// array into k slices, one for each probe.
+/// Returns `a`, the coefficient of `1/n` in the rate of the partition scheme, for any number of
+/// bits per slice. With n items, the rate is about [`limit_rate`] plus a/n. The partition scheme
+/// divides the array into k slices, one for each probe.
 ///
 /// Let c be the number of bits per item, `y = e^(-k/c)`, and `q = 1 - y`. Let b be the second hash
 /// of an item minus the second hash of the query, modulo `slice_bits`. The order of b is the
-/// smallest positive number r for which `slice_bits` divides `r b`. There are `phi(r)` values b of
-/// order r, where phi is Euler's function.
+/// smallest positive number r for which `slice_bits` divides `r b`. For each r, `phi(r)` values of
+/// b have order r, where phi is Euler's function.
 ///
 /// Let the slices have the numbers 0 to `k - 1`. For a given r, two slices belong to the same class
 /// if their numbers are equal modulo r. So there are r classes. If b has order r, the item hits the
@@ -232,16 +232,16 @@ pub struct Conditions {
     /// number of items, and p is an upper bound on the probability that an item hits two given
     /// positions.
     pub pair: f64,
-    /// The second of the two numbers that must tend to 0 by condition 4: `n p`. Here n is the
-    /// number of items, and p is an upper bound on the probability that two probes of an item hit
-    /// the same given position.
+    /// `n p`: the second of the two numbers that condition 4 requires to tend to 0. Here n is the
+    /// number of items. For any fixed position, p is an upper bound on the probability that two
+    /// probes of an item both hit it.
     pub repeat: f64,
 }
 
 /// Returns three numbers that show how close a filter with double hashing is to meeting the
-/// conditions of Lemma 4.1 of Kirsch and Mitzenmacher. The conditions are about the limit of large
-/// filters. In this limit, a filter meets the conditions whatever its offsets are, even if they are
-/// random.
+/// conditions of Lemma 4.1 of Kirsch and Mitzenmacher. The conditions concern the limit of the rate
+/// as the filter grows. In this limit, a filter meets the conditions whatever its offsets are, even
+/// if they are random.
 ///
 /// These numbers do not show which offsets give a lower rate. For example, the numbers are the same
 /// for the offsets `i^2` and `i^3`. But with the offsets `i^2`, an item can share nearly all

@@ -86,8 +86,8 @@ impl Layer {
 
 /// The law of a filter that consists of [layers](Layer) with independent positions.
 ///
-/// A new key passes the filter if it passes at least one layer. If layer i has `m_i` bits, `ones_i`
-/// of them set, and `k_i` probes, the rate is `1 - prod (1 - (ones_i / m_i)^k_i)`.
+/// A new key passes the filter if it passes at least one layer. Let layer i have `k_i` probes and
+/// `m_i` bits, of which `ones_i` are set. Then the rate is `1 - prod (1 - (ones_i / m_i)^k_i)`.
 ///
 /// Every layer has a number. If filters are merged, the result can have several layers with the
 /// same number. The positions of a key in layers with the same number depend on each other. So for

@@ -22,9 +22,9 @@ use alloc::vec::Vec;
 /// between their second hashes. The numbers A and b are independent and uniform modulo m'. The item
 /// and the query have the same position in slice i if `A + i b = 0 mod m'`. Let r be the additive
 /// order of b: the smallest positive r with `r b = 0 mod m'`. Either the item and the query share
-/// no position, or there is a number c such that they share the positions in exactly the slices i
-/// with `i = c mod r`. Each residue class c modulo r occurs for `phi(r)` pairs (A, b), where phi is
-/// Euler's totient function.
+/// no position, or they share their positions in exactly those slices i for which `i = c mod r`,
+/// for some number c. For each residue class c modulo r, there are `phi(r)` pairs (A, b) that
+/// result in it, where phi is Euler's totient function.
 ///
 /// Let T be a set of slices. After n items, the positions of a query in these slices are all empty
 /// with probability `(1 - W(T)/m'^2)^n`, where

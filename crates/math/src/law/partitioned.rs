@@ -9,8 +9,8 @@ use crate::exact::work;
 use crate::{Fill, Fpr, Rate, Result};
 use alloc::format;
 
-/// The law of filters with one uniform position in each of k slices of `bits / probes` bits. The
-/// first `bits mod probes` slices are one bit longer than the others.
+/// The law of filters in which each key has one uniform position in each of k slices. A slice has
+/// `bits / probes` bits. The first `bits mod probes` slices are one bit longer than the others.
 ///
 /// The slices are independent. So the expected rate after n items is the product of
 /// `1 - (1 - 1/size)^n` over all slices, where `size` is the number of bits of the slice. With

@@ -112,10 +112,10 @@ pub struct SetSizes<T> {
     pub jaccard: T,
 }
 
-/// Returns point estimates of the sizes of two sets, computed from the numbers of set bits of their
-/// filters and of the OR of these filters. The filters must have the same size, the same number of
-/// probes and the same seed. The method of moments gives the sizes of A, B and their union. The
-/// other values are computed from these three.
+/// Returns point estimates of the sizes of two sets. They are computed from three numbers of set
+/// bits: one for each filter, and one for the OR of both filters. The filters must have the same
+/// size, the same number of probes and the same seed. The method of moments gives the sizes of A, B
+/// and their union. The other values are computed from these three.
 ///
 /// A value is `None` if the value depends on a filter in which all bits are set. The Jaccard
 /// similarity of two empty sets is 1. Random errors can make the estimated size of a set negative,

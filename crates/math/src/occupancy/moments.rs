@@ -67,11 +67,11 @@ impl Occupancy {
     }
 
     /// Returns the moment `E[X^r]` of the number X of set bits. The order r is from 1 to 1,000. The
-    /// moment is the sum of `S(r, j)` times the factorial moment of order j, for j from 1 to r.
-    /// Here, `S(r, j)` is a Stirling number of the second kind. For an
-    /// [intersection](Occupancy::intersection) of d departments, the relative error is below
-    /// `1e-15 * (r + d + 1)`. For all other laws, d is 1. See equations (10) and (17) of Burns. The
-    /// work grows with the fourth power of r.
+    /// moment is the sum, over j from 1 to r, of the Stirling number `S(r, j)` times the factorial
+    /// moment of order j. Here, `S(r, j)` is a Stirling number of the second kind. For an
+    /// [intersection](Occupancy::intersection) of d departments, the relative error is below `1e-15
+    /// * (r + d + 1)`. For all other laws, d is 1. See equations (10) and (17) of Burns. The work
+    /// grows with the fourth power of r.
     ///
     /// # Errors
     /// Fails if `order` is out of range, or if the moment is too large for an `f64` or takes too

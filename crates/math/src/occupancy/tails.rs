@@ -17,12 +17,12 @@ pub struct Probability {
     pub lower: f64,
     /// The upper end. The probability is never above it.
     pub upper: f64,
-    /// The method by which the bracket was obtained. [`Method::Exact`] means a recurrence whose
-    /// terms are all positive. The bracket includes all rounding errors of the recurrence. The
-    /// relative width of the bracket is below 1e-9 unless the probability is extremely small.
-    /// [`Method::Validated`] means a sum of contour integrals, with a relative width of about
-    /// 4e-12. This bracket is tested but not proven. [`Method::Bound`] means Bennett's inequality
-    /// and the Berry-Esseen inequality. This bracket is proven, but wide.
+    /// How the bracket was computed. [`Method::Exact`] stands for a recurrence whose terms are all
+    /// positive. The bracket includes all rounding errors of the recurrence. The relative width of
+    /// the bracket is below 1e-9 unless the probability is extremely small. [`Method::Validated`]
+    /// means a sum of contour integrals, with a relative width of about 4e-12. This bracket is
+    /// tested but not proven. [`Method::Bound`] means Bennett's inequality and the Berry-Esseen
+    /// inequality. This bracket is proven, but wide.
     pub method: Method,
 }
 

@@ -48,9 +48,9 @@ pub struct HitsQuantile {
 /// With few items and queries, both ends are computed by a sum over all possible numbers of set
 /// bits. The two ends are then almost always equal. For example, 10,000 positions (items times
 /// probes) and 100,000 queries are still few enough for this sum. With more items or queries, the
-/// ends follow from proven bounds on the tails of the number of set bits. The two ends are then
-/// different. For a partitioned filter with two or more probes, the ends are always computed from
-/// such bounds, and the lower end is 0. A call takes at most a few tens of milliseconds.
+/// ends of the interval follow from proven tail bounds on the number of set bits. The two ends are
+/// then different. For a partitioned filter with two or more probes, the ends are always computed
+/// from such bounds, and the lower end is 0. A call takes at most a few tens of milliseconds.
 ///
 /// ```
 /// use truebloom_math::{Variant, false_positives, hits_quantile_bound};

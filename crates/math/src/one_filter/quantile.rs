@@ -19,7 +19,7 @@ use crate::search::boundary;
 use crate::tails::bernoulli::BernoulliSum;
 use crate::{Fill, Fpr, Method, Rate, Result, Variant};
 
-/// A bracket for a quantile of the rate of one filter.
+/// A lower and an upper bound on a quantile of one filter's rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct RateQuantile {

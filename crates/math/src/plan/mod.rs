@@ -87,8 +87,8 @@ impl Plan {
     ///
     /// With [`Promise::OneFilter`], a smaller plan may also exist because more bits can lower the
     /// probability of meeting the rate. For example, a standard filter meets the rate if at most s
-    /// of its bits are set. Because s is a whole number, it can stay the same when the filter gets
-    /// one bit more. The probability then falls.
+    /// of its bits are set. Because s is a whole number, one more bit in the filter can leave s
+    /// unchanged. The probability then falls.
     ///
     /// # Errors
     /// Fails if a parameter is out of range. Fails with

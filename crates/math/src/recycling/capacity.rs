@@ -26,9 +26,9 @@ pub struct SizedDesign {
 /// Searches for the design that holds the most items per cycle, among all designs with `bits` bits
 /// in total and a long-run rate of at most `rate`. With two phases, the search maximises the items
 /// per phase. If several designs hold equally many items, the result is the design with the fewest
-/// probes. (Two numbers of items count as equal if their relative difference is below 1e-11.) With
-/// two phases, each filter has half of the bits; if `bits` is odd, one bit is not used. The result
-/// is `None` if the search finds no design whose rate is low enough.
+/// probes. (Two numbers of items are treated as equal if their relative difference is below 1e-11.)
+/// With two phases, each filter has half of the bits; if `bits` is odd, one bit is not used. The
+/// result is `None` if the search finds no design whose rate is low enough.
 ///
 /// The filter is emptied when more than sigma of its bits are set. With a larger sigma, the filter
 /// gets fuller, so its rate increases. Therefore the best sigma for a given number of probes is
@@ -37,11 +37,11 @@ pub struct SizedDesign {
 /// seen to increase with sigma, but this is not proven, so the search tries every sigma for filters
 /// of at most 64 bits.
 ///
-/// To accept or reject a design, the search compares proven lower and upper bounds on its rate with
-/// the exact value of `rate`. For small designs, these bounds are computed with about twice the
-/// digits of an `f64`. For large designs, these bounds have at most the precision of an `f64`. A
-/// design whose bounds lie on both sides of `rate` is rejected, unless its rate is proven to be
-/// exactly `rate`. This proof is possible only for filters of at most 16 bits.
+/// To accept or reject a design, the search compares proven bounds on the design's rate with the
+/// exact value of `rate`. For small designs, these bounds are computed with about twice the digits
+/// of an `f64`. For large designs, these bounds have at most the precision of an `f64`. A design
+/// whose bounds lie on both sides of `rate` is rejected, unless its rate is proven to be exactly
+/// `rate`. This proof is possible only for filters of at most 16 bits.
 ///
 /// The search skips numbers of probes with which a very large filter would hold less than 97% of
 /// the largest possible number of items. For filters of up to 1,024 bits, the search also tries
@@ -83,8 +83,8 @@ pub fn capacity(bits: u64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign
 /// the item. So the average over any such stream is at most `rate`, too.
 ///
 /// In contrast, [`capacity()`] bounds only the average rate. With one phase, this bound holds on
-/// every stream that was chosen without knowledge of the seeds. With two phases, this bound does
-/// not hold on every such stream. The *frozen* filter is the full filter of the previous phase, and
+/// every stream that was chosen without knowledge of the seeds. With two phases, some of these
+/// streams exceed the bound. The *frozen* filter is the full filter of the previous phase, and
 /// items are inserted into the *active* filter. If an item of the frozen filter repeats, this item
 /// is inserted into the active filter, too. Such items may fill the active filter before new items
 /// come. So on some streams, the average rate can come close to the worst rate.

@@ -50,7 +50,7 @@ fn rounding(probes: u32) -> f64 {
 
 impl Design {
     /// Returns the long-run rate and the number of items per cycle, computed by integrals. The
-    /// integrals require that probes may collide, and that every cycle begins with an empty filter.
+    /// integrals apply only if probes may collide and every cycle begins with an empty filter.
     pub(super) fn fluid(&self) -> Result<Walked> {
         let (k, m) = (f64::from(self.probes), self.bits as f64);
         let items = self.fluid_items();

@@ -30,7 +30,7 @@ pub enum Gaps {
     },
     /// The probability of a gap decreases exponentially with the length of the gap.
     Fading {
-        /// The mean gap, above 0.
+        /// The mean gap, which must be above 0.
         mean: f64,
     },
 }

@@ -60,12 +60,12 @@ impl Design {
     /// sigma be the recycle threshold. The recursion takes time O(probes x sigma) and memory
     /// O(probes). With five million set bits and seven probes, the recursion takes a tenth of a
     /// second. For large filters, integrals with bounded errors give the same values in
-    /// microseconds. The integrals require that probes may collide, and that every cycle begins
-    /// with an empty filter.
+    /// microseconds. The integrals apply only if probes may collide and every cycle begins with an
+    /// empty filter.
     ///
     /// If the design meets these two conditions, the product of probes and sigma decides which
-    /// method is used. Above a million, the integrals are tried first. If the bracket of
-    /// the integrals is wide, the recursion computes a second bracket, and the result is the
+    /// method is used. Above a million, the integrals are tried first. If the bracket of the
+    /// integrals is wide, the recursion computes a second bracket, and the result is the
     /// intersection of both brackets. Above fifty million, only the integrals are used.
     ///
     /// All brackets are proven. If probes times sigma (the recycle threshold) is at most a million,

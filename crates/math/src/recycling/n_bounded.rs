@@ -56,7 +56,7 @@ pub struct NBounded {
     /// The expected number of new items in a cycle.
     pub arrivals: Bracket,
     /// The probability that a cycle never ends. It is above 0 only with [`Counting::Real`]: a cycle
-    /// never ends if all bits are set before N items have each set at least one bit. The rate and
+    /// never ends if all bits become set while fewer than N items have set a new bit. The rate and
     /// the number of arrivals are averages over the cycles that end.
     pub stuck: f64,
 }

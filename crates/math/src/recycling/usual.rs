@@ -33,9 +33,9 @@ fn planned(target: Target, rate: &Rate) -> Result<Option<Plan>> {
     }
 }
 
-/// Three designs with the same memory for the same rate. The usual design is a filter that is
-/// emptied after a fixed number of items. The other two designs are recycling filters with one
-/// phase and with two phases.
+/// Compares three designs that use the same memory and have the same rate. The usual design is a
+/// filter that is emptied after a fixed number of items. The other two designs are recycling
+/// filters with one phase and with two phases.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Comparison {
@@ -59,7 +59,7 @@ impl Comparison {
 
     /// Returns the number of items per phase with two phases, divided by the number of items per
     /// cycle of [`usual`](Self::usual). With [`Trigger::Included`], two phases remember every item
-    /// for at least the length of the shortest possible phase. In contrast, the usual design may
+    /// for at least as long as the shortest possible phase lasts. In contrast, the usual design may
     /// forget an item as soon as the next item comes.
     #[must_use]
     pub fn gain_two_phase(&self) -> Option<f64> {

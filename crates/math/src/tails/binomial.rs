@@ -88,12 +88,11 @@ pub fn noticed_factor(trials: u64, rate: f64, alpha: f64) -> f64 {
     noticed_rate(trials, rate, alpha).map_or(f64::INFINITY, |noticed| noticed / rate)
 }
 
-/// Returns the smallest probability above `rate` that a test of `rate` detects: at this true
-/// probability, the test rejects `rate` with probability at least 99%. At every larger true
-/// probability, the test also rejects `rate` with probability at least 99%. The test rejects `rate`
-/// if the p-value is below `alpha`. The p-value is twice the result of [`at_least`] for `rate` (see
-/// [`two_sided`]). The result is `None` if even a hit in every trial is not enough to reject
-/// `rate`.
+/// Returns the smallest true probability above `rate` at which a test of `rate` rejects it with
+/// probability at least 99%. At every larger true probability, the test also rejects `rate` with
+/// probability at least 99%. The test rejects `rate` if the p-value is below `alpha`. The p-value
+/// is twice the result of [`at_least`] for `rate` (see [`two_sided`]). The result is `None` if even
+/// a hit in every trial is not enough to reject `rate`.
 #[must_use]
 pub fn noticed_rate(trials: u64, rate: f64, alpha: f64) -> Option<f64> {
     let rejected = |hits: u64| 2.0 * at_least(hits, trials, rate) < alpha;

@@ -156,10 +156,10 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
     /// inserting into the filter. The copy is [marked as merged](FilterOf::is_merged), like the
     /// result of [`into_filter`](Self::into_filter). The time is linear in the number of bits.
     ///
-    /// The copy contains every key that the calling thread inserted. The copy contains a key of
-    /// another thread if both threads synchronized after the insertion and before this call, by a
-    /// join, a channel or a lock. If a thread inserts a key during the copy, the copy may have all,
-    /// some or none of the key's bits.
+    /// The copy contains every key that the calling thread inserted. The copy contains another
+    /// thread's key if that thread inserted the key and then synchronized with this thread (by a
+    /// join, a channel or a lock) before this call. If a thread inserts a key during the copy, the
+    /// copy may have all, some or none of the key's bits.
     ///
     /// # Errors
     /// Returns an error if the memory cannot be allocated.

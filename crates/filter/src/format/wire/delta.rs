@@ -51,8 +51,8 @@ pub fn difference(old: &[u8], new: &[u8]) -> Result<Vec<u8>, FormatError> {
 
 /// Computes the later file from the earlier file `old` and the difference. Both arguments can come
 /// from an untrusted source, because the function uses a limited amount of memory. The limit is
-/// three times the uncompressed length of `old`, plus 2,048 times (twice [`MOST_EXPANSION`]) the
-/// length of `difference`.
+/// three times the uncompressed length of `old`, plus 2,048 times the length of `difference` (2,048
+/// is twice [`MOST_EXPANSION`]).
 ///
 /// # Errors
 /// Returns an error if `difference` is damaged, or is not a difference. Returns an error if `old`

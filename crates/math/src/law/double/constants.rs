@@ -149,9 +149,9 @@ impl Double {
     }
 }
 
-/// Returns the coefficient of 1/n in the rate (see [`Double::constant`]) of plain double hashing
-/// with odd steps. The number of bits is a large power of two. The step is the second hash h2,
-/// which is uniform on the odd numbers. So all positions of a key differ.
+/// For plain double hashing with odd steps, returns the coefficient of 1/n in the rate (see
+/// [`Double::constant`]). The number of bits is a large power of two. The step is the second hash
+/// h2, which is uniform on the odd numbers. So all positions of a key differ.
 ///
 /// # Errors
 /// Fails if `bits_per_item` is not a positive number, or if `probes` is not from 1 to 64.

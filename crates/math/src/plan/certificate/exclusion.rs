@@ -44,7 +44,7 @@ pub struct Excluded {
     pub probes: u32,
     /// The unit of `sum` and `error` is `2^-precision`.
     pub precision: u64,
-    /// The expected rate divided by `2^probes`, in units of `2^-precision`.
+    /// The expected rate divided by `2^probes`, as an integer multiple of `2^-precision`.
     pub sum: Whole,
     /// The largest error of `sum` in either direction, in units of `2^-precision`.
     pub error: u128,

@@ -21,8 +21,8 @@ pub struct OneFilter {
     /// The probability with which the rate is proven to be at most the requested rate. It is the
     /// requested confidence, or a lower one if no [`TailBound`] proves the requested confidence.
     pub confidence: f64,
-    /// The largest number of set bits at which the rate meets the claimed rate. The rate includes
-    /// `items / 2^hash_bits` for keys with equal hashes.
+    /// The largest number of set bits at which the rate of the filter is at most the claimed rate.
+    /// The rate includes `items / 2^hash_bits` for keys with equal hashes.
     pub ones: u64,
     /// An upper bound on the probability that more than `ones` bits are set.
     pub bound: TailBound,
