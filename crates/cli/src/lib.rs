@@ -185,8 +185,8 @@ fn without_far_tips(mut error: clap::Error) -> clap::Error {
     error
 }
 
-/// Returns those of the names that the help lists. If there are none, returns the listed names of the
-/// same subcommands.
+/// Returns those of the names that the help lists. If there are none, returns the listed names of
+/// the same subcommands.
 fn shown_names(names: &[String]) -> Vec<String> {
     let page = Command::command();
     let verbs = || names.iter().filter_map(|name| Some((name, page.find_subcommand(name)?)));

@@ -84,7 +84,7 @@ impl Occupancy {
     /// ```
     ///
     /// # Errors
-    /// Fails with [`Error::LawTooCostly`](crate::Error::LawTooCostly) above 2^53 throws
+    /// Fails with [`Error::LawTooCostly`](crate::Error::LawTooCostly) for more than 2^53 throws
     /// (independent probes), or if the computation would take more than a few seconds. With more
     /// than 256 throws, also fails above 2^53 bits.
     pub fn pmf_window(&self) -> Result<Pmf> {
@@ -98,7 +98,7 @@ impl Occupancy {
     /// microseconds. For all other laws, this takes as long as [`Occupancy::pmf`].
     ///
     /// # Errors
-    /// Fails with [`Error::LawTooCostly`](crate::Error::LawTooCostly) above 2^53 throws
+    /// Fails with [`Error::LawTooCostly`](crate::Error::LawTooCostly) for more than 2^53 throws
     /// (independent probes), or if the computation would take more than a few seconds. With more
     /// than 256 throws, also fails above 2^53 bits.
     pub fn probability(&self, ones: u64) -> Result<f64> {

@@ -45,9 +45,9 @@ impl Design {
     /// stream that was chosen without knowledge of the seeds.
     ///
     /// Let n be `items`, let f be the long-run average rate, and let alpha be `1 - confidence`. For
-    /// one phase without [`Mode::retaining`](super::Mode::retaining), the bound is about `n f +
-    /// sqrt(2 n f ln(1/alpha))`. The bound uses the worst rate instead of f in three cases: the
-    /// filter has two phases, the filter retains items, or probes times sigma (the recycle
+    /// one phase without [`Mode::retaining`](super::Mode::retaining), the bound is about
+    /// `n f + sqrt(2 n f ln(1/alpha))`. The bound uses the worst rate instead of f in three cases:
+    /// the filter has two phases, the filter retains items, or probes times sigma (the recycle
     /// threshold) is above ten million. The result divided by `items` is a bound on the average
     /// rate of the run. The computation takes less than a second.
     ///
