@@ -68,10 +68,10 @@ impl Occupancy {
 
     /// Returns the moment `E[X^r]` of the number X of set bits. The order r is from 1 to 1,000. The
     /// moment is the sum, over j from 1 to r, of `S(r, j)` times the factorial moment of order j.
-    /// Here, `S(r, j)` is a Stirling number of the second kind. For an
-    /// [intersection](Occupancy::intersection) of d departments, the relative error is below `1e-15
-    /// * (r + d + 1)`. For all other laws, d is 1. See equations (10) and (17) of Burns. The work
-    /// grows with the fourth power of r.
+    /// Here, `S(r, j)` is a Stirling number of the second kind. The relative error is below
+    /// `1e-15 * (r + d + 1)` for an [intersection](Occupancy::intersection) of d departments. For all
+    /// other laws, d is 1. See equations (10) and (17) of Burns. The work grows with the fourth power
+    /// of r.
     ///
     /// # Errors
     /// Fails if `order` is out of range, if the moment is too large for an `f64`, or if computing it

@@ -13,9 +13,8 @@ use crate::{Fpr, MAX_BITS, Rate, Result};
 pub struct Textbook {
     /// The number of bits that the target gives. If it gives none, this is the result of the
     /// textbook formula, rounded up. For n items and the rate p, the formula is
-    /// `-n ln p / (ln 2)^2`. If the target gives the number of probes k, the formula is `-n k /
-    /// ln(1
-    /// - p^(1/k))`.
+    /// `-n ln p / (ln 2)^2`. If the target gives the number of probes k, the formula is
+    /// `-n k / ln(1 - p^(1/k))`.
     pub bits: u64,
     /// The number of items that the target gives. If it gives none, this is the largest number for
     /// which the formula for `bits` results in no more bits than the target gives. It is at least
