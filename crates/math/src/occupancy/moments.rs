@@ -69,13 +69,13 @@ impl Occupancy {
     /// Returns the moment `E[X^r]` of the number X of set bits. The order r is from 1 to 1,000. The
     /// moment is the sum, over j from 1 to r, of `S(r, j)` times the factorial moment of order j.
     /// Here, `S(r, j)` is a Stirling number of the second kind. The relative error is below
-    /// `1e-15 * (r + d + 1)` for an [intersection](Occupancy::intersection) of d departments. For all
-    /// other laws, d is 1. See equations (10) and (17) of Burns. The work grows with the fourth power
-    /// of r.
+    /// `1e-15 * (r + d + 1)` for an [intersection](Occupancy::intersection) of d departments. For
+    /// all other laws, d is 1. See equations (10) and (17) of Burns. The work grows with the fourth
+    /// power of r.
     ///
     /// # Errors
-    /// Fails if `order` is out of range, if the moment is too large for an `f64`, or if computing it
-    /// would take too long.
+    /// Fails if `order` is out of range, if the moment is too large for an `f64`, or if computing
+    /// it would take too long.
     pub fn raw_moment(&self, order: u32) -> Result<f64> {
         let _work = work::begin();
         check_order(order)?;
@@ -106,8 +106,8 @@ impl Occupancy {
     /// Burns.
     ///
     /// # Errors
-    /// Fails if `order` is out of range, if the moment is too large for an `f64`, or if computing it
-    /// would take too long.
+    /// Fails if `order` is out of range, if the moment is too large for an `f64`, or if computing
+    /// it would take too long.
     pub fn factorial_moment(&self, order: u32) -> Result<f64> {
         let _work = work::begin();
         check_order(order)?;
@@ -126,8 +126,8 @@ impl Occupancy {
     /// (33) and (36) of Burns.
     ///
     /// # Errors
-    /// Fails if `order` is out of range, if the moment is too large for an `f64`, or if computing it
-    /// would take too long.
+    /// Fails if `order` is out of range, if the moment is too large for an `f64`, or if computing
+    /// it would take too long.
     pub fn binomial_moment(&self, order: u32) -> Result<f64> {
         let _work = work::begin();
         check_order(order)?;
