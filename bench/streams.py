@@ -20,7 +20,7 @@ INTRO = f"""\
 A recycling filter remembers the lines of a stream, and forgets some or all of them when it is full.
 This page measures how many lines `dedup` loses with such a filter.
 `bench/streams.py target/release/truebloom > docs/STREAMS.md` makes the page. The streams were
-defined before the seed (1) was chosen, so they cannot suit the seed.
+defined before the seed (1) was chosen, so they were not picked to give good results with it.
 
 Every filter is made for {ITEMS:,} lines and a rate of {100 * RATE:g}%. A filter with one phase is emptied when it
 is full. The time until it is full again is a *cycle*. A line is *new to a cycle* if its key has not
