@@ -9,11 +9,11 @@ pub(crate) use truebloom_report::read::*;
 #[derive(Args)]
 pub(crate) struct Size {
     /// Number of distinct items that the filter must hold: 1000, 10M, 2.5e9
-    #[arg(short = 'n', long, value_name = "N", value_parser = items, allow_hyphen_values = true)]
+    #[arg(short = 'n', long, alias = "capacity", value_name = "N", value_parser = items, allow_hyphen_values = true)]
     pub(crate) items: Option<u64>,
 
     /// False-positive rate to guarantee: 0.1%, 0.001, 1/1000 or 1e-3 (all are the same)
-    #[arg(short = 'p', long = "fpr", value_name = "RATE", value_parser = rate, allow_hyphen_values = true)]
+    #[arg(short = 'p', long = "fpr", aliases = ["rate", "error-rate"], value_name = "RATE", value_parser = rate, allow_hyphen_values = true)]
     pub(crate) rate: Option<Rate>,
 
     /// Size of the filter, in bits (1M, 64Mi) or bytes (2MB, 64MiB)

@@ -134,13 +134,12 @@ impl From<FileError> for Failure {
                 };
                 format!("cannot write {}: {cause}; {remedy}", path.shown())
             }
-            FileError::Format { path, cause } if is_damage(&cause) && path.as_os_str() != STDIN => format!(
-                "{}: {}; copy the original file again, or see what can be saved: truebloom doctor {}",
-                path.shown(),
-                without_advice(&cause),
-                for_shell(&path)
-            ),
-            FileError::Format { path, cause } => format!("{}: {}", path.shown(), wrong_with_file(&cause)),
+            FileError::Format { path, cause } => match advice(&cause).filter(|_| path.as_os_str() != STDIN) {
+                Some(advice) => {
+                    format!("{}: {}; {advice}: truebloom doctor {}", path.shown(), without_advice(&cause), for_shell(&path))
+                }
+                None => format!("{}: {}", path.shown(), wrong_with_file(&cause)),
+            },
             FileError::ReadOnly { path } => match others_file(&path) {
                 Some(owner) => {
                     format!("{} belongs to {owner}, and this user may not write it; ask its owner, or choose another name", path.shown())
@@ -174,16 +173,20 @@ fn others_file(_: &Path) -> Option<String> {
     None
 }
 
-/// Whether a file was damaged after truebloom had written it, so that `doctor` may repair it.
-fn is_damage(error: &FormatError) -> bool {
+/// What to do with a file that may have been damaged after truebloom had written it; the text ends
+/// before the command that examines the file.
+fn advice(error: &FormatError) -> Option<&'static str> {
     match error {
-        FormatError::Truncated { found, .. } => *found > 0,
-        FormatError::TextMode { .. }
+        FormatError::Truncated { found: 0, .. } => None,
+        FormatError::Truncated { .. }
+        | FormatError::TextMode { .. }
         | FormatError::TooLong { .. }
         | FormatError::HeaderChecksum { .. }
         | FormatError::PayloadChecksum { .. }
-        | FormatError::LayerChecksum { .. } => true,
-        _ => false,
+        | FormatError::LayerChecksum { .. } => Some("copy the original file again, or see what can be saved"),
+        FormatError::NotAFilter { .. } => Some("make one with `truebloom create`, or, if this was one, see what can be saved"),
+        FormatError::Version { .. } => Some("use a newer truebloom, or see whether the file is damaged"),
+        _ => None,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::failure::{Failure, Shown};
 use crate::lock::Lock;
-use crate::report::{count, fpr as fpr_text, rate_up};
+use crate::report::{count, fpr as fpr_text, plural, rate_up};
 use crate::stop;
 use std::path::{Path, PathBuf};
 use truebloom::{AnyFilter, Backing, Counted, FileError, FormatError, PortableHasher, Seed};
@@ -78,7 +78,8 @@ pub(crate) fn over_capacity<K: Counted>(filter: &AnyFilter<K>) -> String {
         _ => String::new(),
     };
     let now = format!(
-        "so the plan's guarantee no longer holds; the rate {is} {rate} now{beside}; plan a larger filter with `truebloom create -n`"
+        "so the plan's guarantee no longer holds; the rate {is} {rate} now{beside}; plan a larger filter with `truebloom create -n` (at most {} are in this one)",
+        plural(filter.most_items(), "distinct item")
     );
     if changed > capacity {
         return format!("the filter holds at least {} distinct items, more than the {} planned, {now}", count(changed), count(capacity));

@@ -61,8 +61,9 @@ enum Verb {
     Create(cmd::create::Args),
     #[command(visible_alias = "add")]
     Insert(cmd::insert::Args),
-    #[command(visible_alias = "test", aliases = ["query", "contains"])]
+    #[command(visible_alias = "test", aliases = ["query", "contains", "lookup"])]
     Check(cmd::check::Args),
+    #[command(alias = "uniq")]
     Dedup(cmd::dedup::Args),
     #[command(visible_alias = "show", alias = "stats")]
     Info(cmd::info::Args),

@@ -109,9 +109,10 @@ pub(crate) fn check_name(path: &Path) -> Result<(), Failure> {
     }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     match folder.filter(|folder| !folder.exists()) {
-        Some(folder) => {
-            Err(Failure::at(path, format_args!("there is no folder {}; make it with `mkdir -p {}`", folder.shown(), for_shell(folder))))
-        }
+        Some(folder) => Err(Failure::at(
+            path,
+            format_args!("the folder {} does not exist; make it with `mkdir -p {}`", folder.shown(), for_shell(folder)),
+        )),
         None => Ok(()),
     }
 }

@@ -272,24 +272,23 @@ fn the_shell_takes_remedies_as_they_are_meant() {
     assert_eq!(told, "byte\nend\nboth\ncut\n".repeat(9) + names);
 }
 
-/// The command that `doctor` prints for a damaged filter makes a filter with the same plan and the
-/// same keys, whatever options made the damaged one.
+/// The command that `doctor` prints for a damaged filter makes the same file from the same data,
+/// whatever options made the damaged one.
 #[test]
 fn a_damaged_filter_can_be_rebuilt_as_doctor_says() {
     let told = shell(
         r#"export PATH="$(dirname "$T"):$PATH"; printf "a,it's\n" > DATA; seq 1000 | sed 's/$/,x&/' >> DATA
-        for options in '-n 2k -p 1%' '-n 2k -p 1e-4 --layout blocked' '-n 2k -m 40k' '-n 2k -p 1/3 --scheme double --mean' '-p 0.1% --grow' '-n 2k -p 1% --untrusted'; do
+        for options in '-n 2k -p 1%' '-n 2k -p 1e-4 --layout blocked' '-n 2k -m 40k' '-n 2k -p 1/3 --scheme double --mean' '-p 0.1% --grow' '-n 2k -p 1% --untrusted' '-n 2k -p 1% -k 5' '-n 2k -m 40k -k 3' '-n 2k -p 1% -m 64k' '-n 2k -p 1% --confidence 50%' '-n 2k -p 1% -m 40k -k 9 --mean'; do
             for keys in '--lines' "--column it's" '-f 2 -d ,' '-f 2 -d , --crlf'; do
-                rm -f f.tbl; t create $options $keys f.tbl DATA > /dev/null; t info --json f.tbl > before
-                head -c 300 f.tbl > cut; cp cut f.tbl
+                rm -f f.tbl; t create $options $keys f.tbl DATA > /dev/null; cp f.tbl whole; head -c 300 whole > f.tbl
                 command=$(t doctor f.tbl | sed -n 's/^ *or build the filter again from its data: //p'); t info f.tbl > /dev/null 2>&1 && echo intact
                 sh -c "$command" > /dev/null || echo "failed: $command"
                 t check -c f.tbl DATA
-                for field in bits capacity asked scheme hasher keys; do diff <(grep -o ""$field":[^,]*" before) <(t info --json f.tbl | grep -o ""$field":[^,]*"); done
+                cmp f.tbl whole
             done
         done | sort | uniq -c"#,
     );
-    assert_eq!(told.split_whitespace().collect::<Vec<_>>(), ["6", "1000", "18", "1001"], "{told}");
+    assert_eq!(told.split_whitespace().collect::<Vec<_>>(), ["11", "1000", "33", "1001"], "{told}");
 }
 
 /// A memory limit causes an error, and not the end of the process by a signal. The limits range

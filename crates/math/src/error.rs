@@ -163,7 +163,7 @@ impl fmt::Display for Error {
             ),
             Error::EqualHashes { asked, bits, least } => write!(
                 f,
-                "a rate of {asked} cannot be guaranteed for a filter of {} that forgets: equal 128-bit hashes can raise its rate by up to {}; \
+                "a rate of {asked} cannot be guaranteed for a recycling filter of {}: equal 128-bit hashes can raise its rate by up to {}; \
                  choose a rate of at least {}, or a smaller filter",
                 size(Some(*bits)),
                 rounded_up(*least / 2.0),

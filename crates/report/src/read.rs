@@ -18,12 +18,22 @@ use truebloom_math::{Error, Rate};
 pub fn count(text: &str) -> Result<u64, String> {
     let written = Written::of(text, "1000, 10k, 10M or 2.5e9")?;
     let meant = match written.unit {
-        "" => return written.whole(),
+        "" => match by_points(text.trim()) {
+            Some((whole, rest)) => format!("; did you mean {whole} or {whole},{rest}?"),
+            None => return written.whole(),
+        },
         "m" => format!("; did you mean {0}M, {0} million?", written.number()),
         "b" | "bn" | "B" => format!("; did you mean {} billion?", written.number()),
         _ => String::new(),
     };
     Err(format!("`{text}` is not a number of items; write it as 1000, 10k, 10M or 2.5e9{meant}"))
+}
+
+/// The parts of a number like 200.000, which means 200 or, in some countries, 200,000.
+fn by_points(text: &str) -> Option<(&str, &str)> {
+    let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let parts = text.split_once('.');
+    parts.filter(|(whole, rest)| (1..=3).contains(&whole.len()) && rest.len() == 3 && is_digits(whole) && is_digits(rest))
 }
 
 /// Parses a number of items, which may be followed by a noun: `10 million users`. If the text is a
@@ -36,6 +46,7 @@ pub fn items(text: &str) -> Result<u64, String> {
         () if rate(text).is_ok() => format!("{error}{IS_RATE}"),
         // `1B` is more probably a billion than a byte.
         () if text.strip_suffix('B').is_some_and(|number| count(number).is_ok() && !number.ends_with(char::is_alphabetic)) => error,
+        () if by_points(text).is_some() => error,
         () if bits(text).is_ok() => {
             format!("`{text}` is a size, not a number of items; write the number as 1000, 10k, 10M or 2.5e9")
         }

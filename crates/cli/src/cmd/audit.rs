@@ -22,7 +22,7 @@ Examples:
 
 The audit uses the library's own arithmetic, but ideal hashes in place of its hash function. Rates come from a formula if one applies, and otherwise from a simulation with a 99% interval.
 
-All libraries are judged alike, including truebloom. The verdict says whether the expected rate is at most the requested rate. The column `met by` is a lower bound on the share of filters that meet the requested rate. It shows `-` if the set bits do not determine a filter's rate.";
+All libraries are judged alike, including truebloom. The verdict says whether the expected rate is at most the requested rate. The column `met by` is a lower bound on the share of filters that meet the requested rate. It shows `-` if the rate of a filter cannot be computed from its number of set bits.";
 
 const USAGE: &str = "\
 truebloom audit [OPTIONS] -n <N> -p <RATE> <LIBRARY>
@@ -181,7 +181,7 @@ fn report(finding: &Finding, args: &Args) -> Report {
     }
     if args.rate.is_some() {
         let text = match finding.share {
-            Some(share) if share < 1e-3 => "possibly by no filter (at least 0.0% of all filters)".to_owned(),
+            Some(share) if share < 1e-3 => "possibly by no filter (the lower bound is 0.0%)".to_owned(),
             Some(share) => format!("at least {} of all filters", percent(share)),
             None => "unknown: the positions are correlated, and no formula gives the share of filters that meet the rate".to_owned(),
         };

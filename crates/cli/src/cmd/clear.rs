@@ -36,7 +36,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
             filter.clear();
             filters::save(&filter, &lock)?;
             report.field("forgotten", offered);
-            report.line("cleared", format!("{name}; before, {} had been inserted", plural(offered, "key")));
+            report.line("cleared", format!("{name}, into which {} had been inserted", plural(offered, "key")));
             super::add_state(&mut report, &filter)?;
         }
         Opened::State(mut state) => {
@@ -45,7 +45,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
             let shield = stop::last_moment()?;
             lock.save(&shield, |file| state.write_to(file))?;
             report.field("forgotten", offered);
-            report.line("cleared", format!("{name}, a state of `dedup`; before, {} had been inserted", plural(offered, "key")));
+            report.line("cleared", format!("{name}, a state of `dedup` into which {} had been inserted", plural(offered, "key")));
             add_dedup_state(&mut report, &state);
         }
     }

@@ -27,7 +27,7 @@ Examples:
   truebloom create -n 10M -p 1% --layout auto seen.tbl urls.txt
   truebloom create -n 10M -p 1% --empty seen.tbl       to fill later
 
-The filter to write comes first, then the inputs. A line is a string of bytes without its newline. Inserting a line again sets no further bits. With -p or -m alone, the plan counts all lines of files, repeats included. If many lines repeat, give the number of distinct lines with -n (`truebloom dedup -c FILE` prints it), or use --grow.";
+The filter to write comes first, then the inputs. A line is a string of bytes without its newline. Inserting a line again sets no further bits. With -p or -m alone, the filter is planned for the number of lines in the files, repeats included. If many lines repeat, give the number of distinct lines with -n (`truebloom dedup -c FILE` prints it), or use --grow.";
 
 /// Build a filter from the lines of files or of standard input
 #[derive(clap::Args)]
@@ -207,7 +207,7 @@ fn made(args: &Args) -> Result<Made, Failure> {
     filters::check_layout(args.scheme, args.layout)?;
     if matches!(args.size, Size { items: None, rate: None, bits: None, .. }) {
         return Err(Failure::new(
-            "give two of -n, -p and -m, or only -p; with only -p, `create` first counts the lines of files, or makes a filter that grows if the input is a pipe",
+            "give two of -n, -p and -m, or -p alone; with -p alone, `create` counts the lines of the files first, or, for a pipe, makes a filter that grows",
         ));
     }
     let mut target = args.size.target().scheme(args.scheme).layout(args.layout.planned());

@@ -212,7 +212,7 @@ fn add_efficiency(report: &mut Report, of: &Explained) -> Result<(), Failure> {
     report.line(
         "efficiency",
         format!(
-            "an ideal structure would need {}% of this filter's bits ({}% for large Bloom filters)",
+            "an ideal structure would need {}% of this filter's bits ({}% of the bits of a large Bloom filter)",
             significant(100.0 * value, 5),
             significant(100.0 * std::f64::consts::LN_2, 4)
         ),

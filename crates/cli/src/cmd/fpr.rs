@@ -20,7 +20,7 @@ Examples:
   truebloom fpr -m 1MiB -n 800k -k 6 --layout blocked  one cache line per item
   truebloom fpr --slice-bits 6673 -n 5000 -k 6 --scheme partition-double
 
-In this command, --scheme uses the formulas of the papers, with exactly the given bits and probes. Libraries choose the bits and probes in other ways, and reduce h1 + i h2 modulo a power of two before they reduce it modulo the number of bits. Therefore, the rates that `truebloom audit` reports for libraries differ from these.";
+In this command, --scheme selects the formula of the scheme's paper, and the filter has exactly the given bits and probes. Libraries choose the bits and probes in other ways, and reduce h1 + i h2 modulo a power of two before they reduce it modulo the number of bits. Therefore, the rates that `truebloom audit` reports for libraries differ from these.";
 
 /// Compute the exact rate of a filter of any size
 #[derive(clap::Args)]
@@ -49,7 +49,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "LAYOUT", default_value = "standard", value_parser = ["standard", "blocked"], conflicts_with_all = ["variant", "scheme", "ones", "offsets", "slice_bits"])]
     layout: String,
 
-    #[arg(help = format!("Derive positions from two hashes, instead of --variant: {}", schemes(|id| !id.has_guarantee())), long, value_name = "NAME", value_parser = scheme, conflicts_with_all = ["variant", "ones"])]
+    #[arg(help = format!("Derive positions from two hashes; replaces --variant. Schemes: {}", schemes(|id| !id.has_guarantee())), long, value_name = "NAME", value_parser = scheme, conflicts_with_all = ["variant", "ones"])]
     scheme: Option<SchemeId>,
 
     /// Size of one slice, for partition-double, which has one slice per probe

@@ -15,7 +15,7 @@ Examples:
   truebloom insert --strict seen.tbl new.txt           fails if the plan would be exceeded
   truebloom insert seen.tbl --csv --column email users.csv
 
-The filter file is replaced as a whole at the end. If a signal ends the command, the file stays unchanged. It also stays unchanged if the lines cannot be inserted, for example if --strict refuses them.
+The filter file is replaced in one step, after all input has been read. If a signal ends the command, the file stays unchanged. It also stays unchanged if the lines cannot be inserted, for example if --strict refuses them.
 Only one process at a time may change a filter. Inserting a line again sets no further bits.
 A filter stores how its keys were read (-f, --column and similar options), and `insert` reads keys in the same way. If you give such options, this run uses them and not the stored ones; with --lines, keys are whole lines.";
 

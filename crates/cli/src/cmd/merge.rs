@@ -14,7 +14,7 @@ Examples:
   truebloom merge week.tbl monday.tbl tuesday.tbl           the keys of both
   truebloom merge --intersect both.tbl monday.tbl tuesday.tbl
 
-To merge filters, begin with empty copies of one filter. Plan this filter for the number of all keys:
+Only filters that began as empty copies of one filter can be merged. Plan that filter for the number of all keys:
   truebloom create -n 20M -p 0.1% --empty base.tbl
   truebloom copy --empty base.tbl monday.tbl && truebloom insert monday.tbl monday.txt
   truebloom copy --empty base.tbl tuesday.tbl && truebloom insert tuesday.tbl tuesday.txt
@@ -39,9 +39,9 @@ pub(crate) struct Args {
     #[arg(long)]
     intersect: bool,
 
-    /// Fail if the merged filter could hold more items than planned or, for filters that grow, if
-    /// its rate could exceed the requested rate with its present layers; nothing is written then. A
-    /// key that is in several of the filters may be counted more than once
+    /// Write nothing and fail if the merged filter could hold more items than planned. For filters
+    /// that grow, fail if the present layers could exceed the requested rate. A key that is in
+    /// several of the filters may be counted more than once
     #[arg(long, conflicts_with = "intersect")]
     strict: bool,
 
@@ -98,7 +98,7 @@ fn check_kinds(intersect: bool, first: (&Path, &AnyFilter), other: (&Path, &AnyF
         _ => return Ok(()),
     };
     let remedy = if intersect {
-        "To find keys that are in both, check them with one filter, and check the output with the other"
+        "To find the lines that are in both, check the lines with one filter, and check the output of that with the other"
     } else {
         "Make one filter from the original data of all filters: truebloom create -n ALL_KEYS -p RATE FILTER INPUT..."
     };
@@ -163,7 +163,7 @@ pub(crate) fn mismatch(purpose: Purpose, first: &Path, other: &Path, error: &Mer
     }
     let remedy = if purpose == Purpose::Union {
         // Not an insertion into the first filter, which was planned for its own keys alone.
-        "To merge filters, begin with empty copies of one filter. Plan this filter for the number of all keys, and insert the original data again:\n  \
+        "Only filters that began as empty copies of one filter can be merged. Plan that filter for the number of all keys, and insert the original data into its copies:\n  \
          truebloom create -n ALL_KEYS -p RATE --empty BASE\n  \
          truebloom copy --empty BASE PART && truebloom insert PART INPUT    (for each input, with options such as --column)"
             .to_owned()

@@ -29,7 +29,7 @@ Give two of -n, -p and -m; truebloom computes the third, and the number of probe
   truebloom plan -n 1M -p 1e-6 --scheme cube --mean
                                                  the size with another hashing scheme
 
-Filters that forget, for endless streams. The report compares `one phase` (one filter), `two phases` (two filters that take turns) and `usual` (a filter that is emptied after a fixed number of items). If --remember is given without a size, the report also has `certain`: two phases that never forget an item too early. Examples:
+Filters that forget, for endless streams. The report compares `one phase` (one filter), `two phases` (two filters that take turns) and `usual` (a filter that is emptied after a fixed number of items). If --remember is given without a size, the report also has the row `certain`: two phases that never forget an item too early. Examples:
   truebloom plan --recycling --memory 64MiB -p 0.1%      the most items that such filters hold
   truebloom plan --recycling -n 10M -p 0.1%              the fewest bits for this many items per cycle
   truebloom plan --recycling --remember 10M -p 0.1%      the fewest bits that remember this many items
@@ -83,7 +83,7 @@ fn scheme_help() -> String {
     use super::fpr::schemes;
     let (sure, others) = (schemes(SchemeId::has_guarantee), schemes(|id| !id.has_guarantee()));
     format!(
-        "How positions are computed from a hash: {sure}; with --mean, also {others}. For a scheme that needs --mean, truebloom chooses a prime number of bits (for partition-double, a prime number of bits per probe). It tries sizes up to --max-memory or, by default, up to four times the size of the standard scheme; if the rate needs more bits than that, the command fails"
+        "How positions are computed from a hash: {sure}; with --mean, also {others}. For a scheme that needs --mean, truebloom chooses a prime number of bits (for partition-double, a prime number of bits per probe). truebloom tries sizes up to --max-memory (by default, four times the size of the standard scheme); if the rate needs more bits than that, the command fails"
     )
 }
 

@@ -9,12 +9,11 @@ use truebloom_report::beyond::{overload, static_filters};
 /// Adds the expected rate of a filter that is filled beyond its plan.
 pub(super) fn add_overload(report: &mut Report, plan: &Plan) -> Result<(), Error> {
     let found = overload(plan)?;
-    // In small plans, several factors give the same number of items. The largest of them is right
-    // for it, and has the only line.
+    // In small plans, several factors give the same number of items.
     let distinct = found.chunk_by(|one, next| one.items == next.items).filter_map(<[_]>::last);
     for (row, over) in distinct.enumerate() {
         let label = if row == 0 { "overfilled" } else { "" };
-        let times = rate(over.factor, 3);
+        let times = rate(over.items as f64 / plan.items as f64, 3);
         report.line(
             label,
             format!("with {} ({times} times the plan): at most {} on average", plural(over.items, "item"), proven(&over.fpr, None)),

@@ -25,7 +25,7 @@ pub(crate) struct Options {
 
     /// Remember an item until this many new items have arrived after it (10M), or for this time
     /// (1h, which needs --arrival). If a size is given, too, the report shows the share of items
-    /// that a filter of this size forgets earlier
+    /// that a filter of this size forgets too early
     #[arg(long, value_name = "N|TIME", requires = "recycling", conflicts_with = "items")]
     remember: Option<String>,
 
@@ -37,8 +37,8 @@ pub(crate) struct Options {
     #[arg(long, value_name = "SHARE", value_parser = args::rate, requires = "remember")]
     forget: Option<Rate>,
 
-    /// Number of new items in one run. The report gives an upper bound on wrong drops in this run,
-    /// which are new items that are dropped as repeats. By default, a run lasts for 100 cycles
+    /// Number of new items in one run. The report gives an upper bound on the number of wrong drops
+    /// (new items that are dropped as repeats) in this run. By default, a run lasts for 100 cycles
     #[arg(long, value_name = "N", value_parser = args::count, requires = "recycling")]
     over: Option<u64>,
 
@@ -375,7 +375,7 @@ fn add_held(report: &mut Report, held: f64) {
 fn gained(gain: Option<f64>) -> String {
     gain.map_or(String::new(), |gain| {
         let than_usual = if gain < 1.0 { "fewer" } else { "more" };
-        format!("; {}% {than_usual} items per bit than `usual`", significant(100.0 * (gain - 1.0).abs(), 3))
+        format!("; holds {}% {than_usual} items per bit than `usual`", significant(100.0 * (gain - 1.0).abs(), 3))
     })
 }
 

@@ -41,7 +41,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DIR", conflicts_with_all = ["csv", "json"])]
     out: Option<PathBuf>,
 
-    /// With --out: simulate a hundredth of the papers' filters, and a fraction of their items. This
+    /// With --out: simulate a hundredth of the papers' filters, each with fewer items. This
     /// is the default
     #[arg(long, requires = "out", conflicts_with = "full")]
     quick: bool,

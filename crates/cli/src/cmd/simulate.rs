@@ -206,8 +206,8 @@ fn simulated<S: FillScheme>(args: &Args, design: &Design) -> Result<ExitCode, Fa
 
 fn add_repeats(report: &mut Report, seen: &Simulated) {
     for (label, name, what, share) in [
-        ("first", "count_first", "of all arrivals were wrongly reported as repeats: no filter held the item", &seen.first),
-        ("each", "count_each", "of all arrivals had an item whose first arrival was wrongly reported as a repeat", &seen.each),
+        ("first", "count_first", "of all arrivals were new, but wrongly reported as repeats", &seen.first),
+        ("each", "count_each", "of all arrivals were of items that were wrongly reported as repeats when they first arrived", &seen.each),
         ("forgotten", "forgotten", "of all repeats came after the filter had forgotten the item", &seen.forgotten),
     ] {
         add(report, label, what, share, None);

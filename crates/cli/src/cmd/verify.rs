@@ -161,11 +161,11 @@ fn add_this_filter(report: &mut Report, filter: &Looked, verification: &Verifica
     let is_determined = filter.fill_tells_rate();
     let bounded = !is_determined || matches!(filter, AnyFilter::Blocked(_));
     let law = match (fill.tested, fill.holds()) {
-        (false, _) if filter.is_intersection() => "; for an intersection, the number of set bits cannot be tested",
+        (false, _) if filter.is_intersection() => "; an intersection has no predicted number of set bits",
         (false, _) if matches!(filter, AnyFilter::Scalable(_)) && !is_determined => {
             "; whether this number of set bits is plausible is unknown, because merged layers may share keys"
         }
-        (false, _) if filter.is_merged() => "; for a merged filter, the number of set bits cannot be tested",
+        (false, _) if filter.is_merged() => "; a merged filter has no predicted number of set bits",
         (false, _) => "; this number of set bits cannot be tested",
         (true, true) if bounded => ", within the predicted bounds",
         (true, true) => ", as predicted",
@@ -189,7 +189,7 @@ fn add_this_filter(report: &mut Report, filter: &Looked, verification: &Verifica
 }
 
 /// Adds the smallest deviations that the tests would have detected, so that readers can judge what
-/// "nothing contradicts" means.
+/// "no fault found" means.
 fn add_power(report: &mut Report, bits: u64, verification: &Verification, measurement: &Measurement<'_>) {
     let (fill, rate_noticed) = (verification.fill(), measurement.noticed());
     report.field("limit", verification.limit()).field(
@@ -198,7 +198,7 @@ fn add_power(report: &mut Report, bits: u64, verification: &Verification, measur
     );
     let bits = match fill.noticed {
         _ if !fill.tested => Err("the number of set bits cannot be tested"),
-        None if fill.ones == bits => Err("all bits are set, so their number cannot be higher"),
+        None if fill.ones == bits => Err("all bits are set, so this test cannot notice additional ones"),
         None => Err("it cannot detect whether too many bits are set"),
         Some(more) if fill.ones == 0 => Ok(plural(more, "set bit")),
         Some(more) => {
@@ -254,7 +254,7 @@ fn verdict(filter: &Looked, verification: &Verification, measurement: &Measureme
             }
             ExpectedVerdict::Met => "kept: the average rate is at most the requested rate, and the measurement agrees".to_owned(),
             ExpectedVerdict::Undetermined if matches!(filter, AnyFilter::Scalable(_)) => {
-                "nothing contradicts the filter, but because of a merge, its rate can exceed the requested rate".to_owned()
+                "no fault found, but because of a merge, its rate can exceed the requested rate".to_owned()
             }
             ExpectedVerdict::Undetermined => {
                 let why = match (filter.is_merged(), verification.has_withheld_keys()) {
@@ -264,14 +264,13 @@ fn verdict(filter: &Looked, verification: &Verification, measurement: &Measureme
                 };
                 let agrees = if ranged { "is plausible" } else { "agrees with the set bits" };
                 format!(
-                    "nothing contradicts the filter, but because of {why}, it is not known whether the filter holds more items than planned; the measurement {agrees}"
+                    "no fault found, but because of {why}, it is not known whether the filter holds more items than planned; the measurement {agrees}"
                 )
             }
             _ if ranged => {
-                "nothing contradicts the filter: no rate was requested, and both the number of set bits and the measured rate are plausible"
-                    .to_owned()
+                "no fault found: no rate was requested, and both the number of set bits and the measured rate are plausible".to_owned()
             }
-            _ => "nothing contradicts the filter: no rate was requested, and the measurement agrees with the set bits".to_owned(),
+            _ => "no fault found: no rate was requested, and the measurement agrees with the set bits".to_owned(),
         };
     }
     let mut reasons = Vec::new();

@@ -179,7 +179,7 @@ impl RecordArgs {
     pub(crate) fn add_header(&self, report: &mut Report) {
         if self.is_csv() && !self.no_header {
             report
-                .line("header", "the first record of each input names the columns, and is not a key; to use it as a key, give --no-header");
+                .line("header", "the first record of each input names the columns, and is not a key; if it is a key, give --no-header, and a column by its number");
         }
     }
 

@@ -429,6 +429,10 @@ impl Csv {
         }
         let remark = if width == 1 && record.contains(&b'\t') {
             "; fields are separated by TABs here: add --delimiter '\\t'"
+        } else if width == 1 && record.contains(&b';') {
+            "; fields are separated by semicolons here: add --delimiter ';'"
+        } else if wanted.bytes().all(|byte| byte.is_ascii_digit()) {
+            "; a number must be from 1 to the number of columns"
         } else if wanted.contains(',') {
             ". --column takes the name of one column; for a key that consists of several fields, use -f, which does not interpret quotes"
         } else {

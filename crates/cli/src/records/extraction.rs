@@ -33,11 +33,10 @@ impl Extraction {
     pub(crate) fn told(label: Option<&str>) -> Option<String> {
         match Extraction::of_state(label) {
             (Some(keys), false) => Some(keys.options()),
-            (Some(keys), true) => Some(format!("read {}; the state also stores the second occurrences of keys", keys.described())),
-            (None, true) => Some(
-                "unknown: the state does not record how its keys were read; the state also stores the second occurrences of keys"
-                    .to_owned(),
-            ),
+            (Some(keys), true) => Some(format!("read {}; the state also stores second occurrences", keys.described())),
+            (None, true) => {
+                Some("unknown, because the state does not record how its keys were read; it also stores second occurrences".to_owned())
+            }
             (None, false) => label.map(str::to_owned),
         }
     }
@@ -237,7 +236,7 @@ impl RecordArgs {
         }
         let doubt = (!kept.is_lines()).then(|| {
             format!(
-                "keys are read like those of {}, {}; to read whole lines, add --lines; to read other keys, give other options",
+                "keys are read like those of {}, {}; to read whole lines instead, add --lines; to read other keys, give options such as --column",
                 first.shown(),
                 kept.described()
             )

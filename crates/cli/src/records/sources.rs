@@ -5,8 +5,7 @@ use crate::failure::{Shown, warn};
 use std::path::Path;
 
 /// The consequence of a merge of files whose keys were read in different ways.
-const LOST: &str =
-    "the result does not store how keys are read; with every later command, give options such as --column, or --lines for whole lines";
+const LOST: &str = "the result does not store how keys are read, so give --lines or options such as --column with every later command";
 
 /// One of the files of a merge.
 pub(crate) struct Source<'p> {
@@ -42,7 +41,7 @@ impl<'p> Source<'p> {
     fn warn_of(&self, other: &Source<'_>) {
         let unlike = match (&self.keys, &other.keys) {
             (None, None) => return,
-            (Some(ours), Some(theirs)) if ours.is_other_form(theirs) => "the files share keys only where both ways give the same keys; ",
+            (Some(ours), Some(theirs)) if ours.is_other_form(theirs) => "they share keys only where both ways give the same bytes; ",
             _ => "",
         };
         warn(format_args!("{}, but {}; {unlike}{LOST}", self.told(), other.told()));

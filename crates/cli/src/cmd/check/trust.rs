@@ -60,7 +60,8 @@ impl Trust {
         let missed = self.lines.saturating_sub(self.found);
         let about = if self.is_exact { "about" } else { "at most" };
         let expected = significant(expected.min(self.found as f64), 3);
-        let bound = format!("if no {noun} is repeated, at most {} with {}% confidence", count(most), significant(100.0 * (1.0 - ALPHA), 6));
+        let most_text = if most == 0 { "none".to_owned() } else { format!("at most {}", count(most)) };
+        let bound = format!("if no {noun} is repeated, {most_text} with {}% confidence", significant(100.0 * (1.0 - ALPHA), 6));
         let text = match (self.found, inverted) {
             (0, _) => "every answer is certain".to_owned(),
             (_, false) => {

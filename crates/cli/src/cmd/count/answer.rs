@@ -191,7 +191,7 @@ fn hitter_object(hitter: &HeavyHitter) -> Value {
 /// A sentence about the keys that are not listed.
 pub(super) fn others(unlisted: u64) -> String {
     match bound(unlisted) {
-        Some(0) => "all keys are listed".to_owned(),
+        Some(0) => "every key is listed".to_owned(),
         Some(most) => format!("each unlisted key occurred at most {}", times(most)),
         None => "it is not known how often unlisted keys occurred".to_owned(),
     }

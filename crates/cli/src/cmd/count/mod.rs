@@ -27,7 +27,7 @@ Examples:
   truebloom count merge week.tbc monday.tbc tuesday.tbc
   truebloom count show monday.tbc                      print the list of a sketch
 
-Each line of the list has two numbers and a key: an upper and a lower bound on the key's count. Both bounds are guaranteed. If an input file is named merge, query or show, write ./ before its name.";
+Each line of the list has an upper and a lower bound on a key's count, and then the key. Both bounds are guaranteed. If an input file is named merge, query or show, write ./ before its name.";
 
 /// Count how often each line occurs, in fixed memory; list the most frequent lines, with guaranteed
 /// bounds on their counts

@@ -32,7 +32,7 @@ pub(super) struct Args {
     #[arg(value_name = "KEY")]
     keys: Vec<OsString>,
 
-    /// Allowed probability, for each key, that the true count is below the second number
+    /// Allowed probability, for each key, that the true count is below the printed lower bound
     #[arg(long, value_name = "RATE", value_parser = rate, default_value = "0.1%", allow_hyphen_values = true)]
     delta: Rate,
 
@@ -113,7 +113,7 @@ impl<R: RowHashes, W: Write> Query<'_, R, W> {
     fn tell(&self) {
         if !self.args.json {
             note(format_args!(
-                "for each key, the first number is a guaranteed upper bound on its count, and the second a lower bound that is wrong with probability at most {} if the key was chosen without looking at the sketch",
+                "for each key, the first number is a guaranteed upper bound on its count; the second is a lower bound, which is wrong with a probability of at most {} if the key was chosen without looking at the sketch",
                 self.args.delta
             ));
         }

@@ -328,14 +328,16 @@ pub(super) fn add_design(report: &mut Report, noun: &str, filter: &Filter, chose
     report.field("remembers_at_least", sure);
     report.field("remembers", chosen.items);
     if let Some(sure) = sure {
-        let likely = "in each phase with a probability of at least 99.9999% (proven)";
+        let likely = "with a probability of at least 99.9999% in each phase (proven)";
         // A line is forgotten when it is too old, even if no other lines have come since.
         let text = match (chosen.age.map(time_text), chosen.items.map(count)) {
             (None, None) => format!("the last {} (guaranteed)", plural(sure, noun)),
-            (None, Some(items)) => format!("always the last {} (guaranteed); the last {items} {likely}", plural(sure, noun)),
-            (Some(age), None) => format!("a {noun} for at least {age} if fewer than {} others come in this time (guaranteed)", count(sure)),
+            (None, Some(items)) => format!("the last {} (guaranteed), and the last {items} {likely}", plural(sure, noun)),
+            (Some(age), None) => {
+                format!("a {noun} for at least {age}, if fewer than {} others come during that time (guaranteed)", count(sure))
+            }
             (Some(age), Some(items)) => format!(
-                "a {noun} for at least {age}: always if fewer than {} others come in this time (guaranteed); if fewer than {items} others come, {likely}",
+                "a {noun} for at least {age}, if fewer than {} others come during that time (guaranteed); if fewer than {items} come, {likely}",
                 count(sure)
             ),
         };

@@ -35,14 +35,15 @@ const TOO_SOON: f64 = 1e-6;
 pub(super) struct Sizing {
     /// Number of distinct lines that the filter holds before it forgets any. The probability that
     /// it forgets earlier is at most one in a million (not proven with --layout blocked). If
-    /// --remember is a time, -n is the number of distinct lines that come in this time. If none of
-    /// -n, --memory and --remember is given, the lines of named files are counted
+    /// --remember is a time, -n is the number of distinct lines that come during that time. If none
+    /// of -n, --memory and --remember is given, N is the number of lines in the named files
     #[arg(short = 'n', long, value_name = "N", value_parser = args::items, allow_hyphen_values = true)]
     items: Option<u64>,
 
     /// Rate at which first occurrences may be wrongly dropped, such as 0.1%; the default is 1e-6.
-    /// With --second, this is the rate of wrong lines. The filter meets the rate on average over
-    /// the long run; with --remember, it meets the rate for every line, whatever lines came before
+    /// With --second, it is the rate of lines that are printed too early or never. The filter meets
+    /// the rate on average over the long run; with --remember, it meets the rate for every line,
+    /// whatever lines came before
     #[arg(short = 'p', long = "fpr", value_name = "RATE", value_parser = args::rate, allow_hyphen_values = true)]
     rate: Option<Rate>,
 
@@ -59,8 +60,8 @@ pub(super) struct Sizing {
 
     /// standard (the default): the fewest bits; blocked: one cache line per key; auto: blocked if
     /// that needs at most 10% more bits. A blocked filter that is larger than the processor's
-    /// caches is faster than a standard filter; a smaller one is slower at low rates. `blocked` is
-    /// not allowed with --remember. A state keeps its layout
+    /// caches is faster than a standard filter; a smaller one is slower if -p is low. `blocked` is
+    /// not allowed with --remember. The layout of a state cannot be changed
     #[arg(long, value_name = "LAYOUT", value_enum, hide_possible_values = true)]
     layout: Option<Layout>,
 }

@@ -42,14 +42,14 @@ If all inputs are files, their lines are counted first, and the filter gets enou
 When the filter is full, it forgets all lines, and a message says so (with --json, the field `cycles` says so). With --strict, the command stops instead. With --remember, only the older lines are forgotten. \
 A line that was forgotten is printed again. Each occurrence of a line renews the span of --remember, so a line that keeps recurring is printed only once.
 
-The rate -p bounds how often a first occurrence is wrongly dropped. It is an average over the long run; with --remember, it bounds the probability for every line. Each of these bounds is proven for \
+The rate -p bounds how often a first occurrence is wrongly dropped. Without --remember, this is an average over the long run; with --remember, -p bounds the probability that any given line is wrongly dropped. Each of these bounds is proven for \
 input that was chosen without knowing the seed. --report estimates how many lines were wrongly dropped.
 
 A state stores how its keys were read (-f, --column and similar options), so later runs need not repeat these options. With --lines, keys are whole lines, whatever the state says. \
 `truebloom check` queries a state and does not change it, and `truebloom clear` empties it.
 A line without a key, or a line that is too long, is reported in a message. It is printed nevertheless, except with -d or --second. If a signal ends the run, an unfinished last line is not printed.
 
-Exit code: 0 if done; 2 after an error or a line without a key. With -q: 0 if a line was selected, 1 if none was.";
+Exit code: 0 if done; 2 after an error or a line without a key. With -q, it is 0 if a line was selected, and 1 if none was.";
 
 /// Print each line only at its first occurrence
 #[derive(clap::Args)]
@@ -67,7 +67,7 @@ pub(crate) struct Args {
     /// second hit. A line is wrong if it is printed at its first occurrence, or never printed
     /// although it recurs. -p bounds the rate of wrong lines. A line takes up to two entries
     /// of the filter, and each entry gets half of the rate. So -n and --remember need somewhat more
-    /// than twice the memory
+    /// than twice the memory that they need without --second
     #[arg(long, conflicts_with = "repeated")]
     second: bool,
 
@@ -217,13 +217,11 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
 fn check_no_delimiter(args: &Args) -> Result<(), Failure> {
     let is_delimiter = |path: &&PathBuf| matches!(path.to_str(), Some("," | ";" | ":" | "|" | " " | "\t" | "\\t")) && !path.exists();
     match args.inputs.iter().find(is_delimiter).filter(|_| args.repeated) {
-        Some(path) => Err(Failure::at(
-            path,
-            format_args!(
-                "there is no such file; in `dedup`, -d prints repeats; to set the character that separates fields, give --delimiter {}",
-                for_shell(path)
-            ),
-        )),
+        Some(path) => Err(Failure::new(format_args!(
+            "there is no file `{}`; in `dedup`, -d prints repeats; to set the character that separates fields, give --delimiter {}",
+            path.shown(),
+            for_shell(path)
+        ))),
         None => Ok(()),
     }
 }

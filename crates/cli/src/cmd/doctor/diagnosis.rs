@@ -74,11 +74,11 @@ impl Diagnosis {
                     Some(healed) => healed.diagnosis(path),
                     // A single wrong byte among the first ones looks like a transfer in text mode.
                     None if matches!(cause, FormatError::TextMode { .. }) => {
-                        text_mode(path, length, plain(at, "nothing: the change cannot be undone", &[replace(path)]))?
+                        text_mode(path, length, plain(at, "nothing: the change cannot be undone", rebuild))?
                     }
                     None if matches!(cause, FormatError::NotAFilter { .. }) => foreign(&start, path, at),
                     None if matches!(cause, FormatError::Version { found: 0, .. }) => {
-                        plain(at, "nothing: no program writes this version, so the beginning of the file was overwritten", rebuild)
+                        plain(at, "nothing: the format has no version 0, so the beginning of the file was overwritten", rebuild)
                     }
                     None if matches!(cause, FormatError::Version { .. }) => {
                         plain(at, "perhaps everything, with a program that knows this version, if there is one", &newer)
@@ -96,9 +96,9 @@ impl Diagnosis {
             }
             FormatError::Truncated { found, expected } => {
                 let saved = if is_shown {
-                    "only the header, because the missing part can concern any key"
+                    "only the header, because every key may have bits in the missing part"
                 } else {
-                    "nothing, because the missing part can concern any key"
+                    "nothing, because every key may have bits in the missing part"
                 };
                 Diagnosis { header, ..plain(Some(found..expected), saved, rebuild) }
             }
@@ -160,6 +160,7 @@ fn coded(path: &Path, length: u64, cause: &FormatError) -> Diagnosis {
 /// Identifies a file that is not a filter.
 fn foreign(start: &[u8], path: &Path, at: Option<Range<u64>>) -> Diagnosis {
     let shown = for_shell(path);
+    let lost = "or, if the file was a filter: build it again from its data with `truebloom create`";
     let is_text = !start.is_empty() && start.iter().all(|byte| matches!(byte, b'\t' | b'\n' | b'\r' | 0x20..=0x7e | 0x80..));
     let (what, remedy) = if start.starts_with(&[0x1f, 0x8b]) {
         (", but a gzip file", format!("unpack it and look again: {}", into_new("unpacked", &format!("gzip -dc {shown}"))))
@@ -173,13 +174,13 @@ fn foreign(start: &[u8], path: &Path, at: Option<Range<u64>>) -> Diagnosis {
             format!("make a filter from these lines: truebloom create -n ITEMS -p RATE {} {shown}", new_name("new")),
         )
     } else {
-        ("", "check the path, or replace the file with a copy of the filter".to_owned())
+        ("", format!("check the path, or {}", replace(path)))
     };
     Diagnosis {
         wrong: format!("this is not a filter file{what}"),
         at,
         saved: "nothing: the file was never a truebloom filter, or its beginning was overwritten".to_owned(),
-        remedy: vec![remedy],
+        remedy: std::iter::once(remedy).chain((!is_text).then(|| lost.to_owned())).collect(),
         header: None,
     }
 }

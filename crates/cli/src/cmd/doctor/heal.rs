@@ -111,8 +111,7 @@ impl Healed {
             (true, true) => "all of it, once that byte is restored, and the extra bytes at the end are removed",
             (false, _) => "only the header, once that byte is restored: the bits are also damaged or cut off",
         };
-        let is_done = self.whole && !self.is_too_long;
-        let remedy = if is_done { repair } else { format!("{repair} && truebloom doctor {}", for_shell(path)) };
+        let remedy = format!("{repair} && truebloom doctor {}", for_shell(path));
         Diagnosis {
             wrong: format!("one byte of the header was changed from {:02x} to {:02x}", self.right, self.found),
             at: Some(offset..offset + 1),

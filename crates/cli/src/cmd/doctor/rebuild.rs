@@ -17,11 +17,7 @@ pub(super) fn replace(path: &Path) -> String {
 pub(super) fn rebuild(path: &Path, header: Option<&FileHeader>) -> Vec<String> {
     let plain = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect();
     let otherwise: Vec<String> = match header.map(FileHeader::kind) {
-        Some(FileKind::Bloom | FileKind::Blocked) => vec![
-            create(path, header),
-            "or, if you want to merge the rebuilt filter with a filter OTHER: copy OTHER with `truebloom copy --empty OTHER new.tbl`, and insert the data with `truebloom insert new.tbl`".to_owned(),
-        ],
-        Some(FileKind::Scalable) => vec![create(path, header)],
+        Some(FileKind::Bloom | FileKind::Blocked | FileKind::Scalable) => vec![create(path, header)],
         Some(FileKind::RecyclingOnePhase | FileKind::RecyclingTwoPhase | FileKind::RecyclingBlocked) => {
             plain(&["or remove the file: the next run of `truebloom dedup --state` then begins with an empty state"])
         }
@@ -44,31 +40,40 @@ fn create(path: &Path, header: Option<&FileHeader>) -> String {
     }
 }
 
-/// The options of `create` that make such a filter and read its keys in the same way. Returns
-/// `None` if the header does not determine them: a filter of another program may have no plan, or a
-/// label with another meaning.
+/// The options of `create` that make the same filter from the same data. Returns `None` if the
+/// header does not determine them: a filter of another program may have no plan, or a label with
+/// another meaning.
 fn options(header: &FileHeader) -> Option<String> {
     let (scheme, layout, positions) = match header.scheme_id()? {
         SchemeId::Standard => (SchemeId::Standard, Layout::Spread, String::new()),
         _ if header.kind() == FileKind::Blocked => (SchemeId::Standard, Layout::Lines, " --layout blocked".to_owned()),
         scheme => (scheme, Layout::Spread, format!(" --scheme {}", scheme.name())),
     };
-    let size = match (header.kind(), header.capacity(), header.rate()) {
-        (FileKind::Scalable, _, Some(rate)) => format!("--grow -p {rate}"),
-        (_, Some(items), Some(rate)) => {
-            let target = Target::new().items(items).rate(rate).scheme(scheme).layout(layout);
-            let has_size = |target: Target| Plan::new(&target).is_ok_and(|plan| plan.bits == header.bits());
-            // A filter for the average rate is smaller, and some schemes have no other guarantee.
-            let is_mean = !has_size(target.clone()) && has_size(target.mean());
-            format!("-n {items} -p {rate}{}", if is_mean { " --mean" } else { "" })
-        }
-        (_, Some(items), None) => format!("-n {items} -m {}", header.bits()),
-        _ => return None,
+    let size = match header.kind() {
+        FileKind::Scalable => format!("--grow -p {}", header.rate()?),
+        _ => size(header, &Target::new().scheme(scheme).layout(layout))?,
     };
     let hasher = if header.hasher_id()? == HasherId::Sip13 { " --untrusted" } else { "" };
     let keys = match header.label() {
         Some(label) => Extraction::of(Some(&label))?.options_if_any(),
         None => String::new(),
     };
-    Some(format!("{size}{positions}{hasher}{keys}"))
+    Some(format!("{size}{positions}{hasher}{keys} --seed {}", header.seed()))
+}
+
+/// The shortest options with which `create` makes a filter of the same size.
+fn size(header: &FileHeader, target: &Target) -> Option<String> {
+    let (items, bits, probes) = (header.capacity()?, header.bits(), header.probes());
+    let target = target.clone().items(items);
+    let (target, plan) = match header.rate() {
+        Some(rate) => (target.rate(rate), format!("-n {items} -p {rate}")),
+        None => (target, format!("-n {items}")),
+    };
+    let sized = target.clone().bits(bits);
+    let exact = sized.clone().probes(probes);
+    let choices = [(target, String::new()), (sized, format!(" -m {bits}")), (exact, format!(" -m {bits} -k {probes}"))];
+    // Some schemes have no guarantee for a single filter.
+    let both = choices.into_iter().flat_map(|(target, text)| [(target.clone(), text.clone()), (target.mean(), format!("{text} --mean"))]);
+    let is_same = |target: &Target| Plan::new(target).is_ok_and(|plan| (plan.bits, plan.probes) == (bits, probes));
+    both.into_iter().find(|(target, _)| is_same(target)).map(|(_, text)| format!("{plan}{text}"))
 }

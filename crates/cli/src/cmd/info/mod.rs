@@ -220,5 +220,5 @@ pub(crate) fn add_place(report: &mut Report, filter: &AnyFilter<impl Counted>) {
     let share = if below.lower == 1.0 { 100.0 } else { (100.0 * middle).clamp(0.1, 99.9) };
     let share = significant(share, 3);
     let items = plural(filter.offered(), "item");
-    report.line("fullness", format!("{share}% of filters with {items} are no fuller, if no key was inserted twice"));
+    report.line("fullness", format!("{share}% of filters with {items} have this many set bits or fewer, if no key was inserted twice"));
 }
