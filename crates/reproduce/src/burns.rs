@@ -165,7 +165,7 @@ fn minimisation() -> Result<Vec<Claim>> {
             [
                 "most-items",
                 "section 3.4",
-                "if n >= n_max, every k gives a rate above p (n_max is the largest n at which some k gives a rate of at most p); standard filter, m = 1,000, p = 0.1%",
+                "n_max is the largest n at which some k gives a rate of at most p; for n >= n_max, every k gives a rate above p; standard filter, m = 1,000, p = 0.1%",
             ],
             "n >= n_max",
             least_rate(1000, most)?.lower > limit,

@@ -215,7 +215,7 @@ fn figure_4_claims(make: Maker<'_>, known: &Known) -> Result<Vec<Claim>> {
             [
                 "figure-4-bounds",
                 "figure 4",
-                "f_o and f_a are below the average rate of a filter that is emptied when N items have each set a new bit; M = 1,000; points: k = 3, 5, 7 with N up to 300",
+                "for a filter that is emptied once N items have each set a new bit, f_o and f_a are below the average rate; M = 1,000; points: k = 3, 5, 7 with N up to 300",
             ],
             "holds",
             below,
@@ -224,7 +224,7 @@ fn figure_4_claims(make: Maker<'_>, known: &Known) -> Result<Vec<Claim>> {
             [
                 "figure-4-tighter",
                 "figure 4",
-                "f_a is closer than f_o to the average rate of a filter that is emptied when N items have each set a new bit; M = 1,000; points: k = 3, 5, 7 with N up to 300",
+                "for a filter that is emptied once N items have each set a new bit, f_a is closer to the average rate than f_o; M = 1,000; points: k = 3, 5, 7 with N up to 300",
             ],
             "holds",
             held(&|point| point.printed[0] < point.printed[1]),
@@ -233,7 +233,7 @@ fn figure_4_claims(make: Maker<'_>, known: &Known) -> Result<Vec<Claim>> {
             [
                 "figure-4-exact",
                 "figure 4",
-                "a filter is emptied when N items have each set a new bit: its exact average rate is inside the 99% confidence interval of the simulated rate; M = 1,000; points: k = 3, 5, 7 with N up to 300",
+                "for a filter that is emptied once N items have each set a new bit, the exact average rate is inside the 99% confidence interval of the simulated rate; M = 1,000; points: k = 3, 5, 7 with N up to 300",
             ],
             &exact,
             &seen,
@@ -342,7 +342,7 @@ fn capacity_claims() -> Result<Vec<Claim>> {
         )
         .see("D16"),
         Claim::statement(
-            ["figure-6-reduction", "section V-B and figure 6", "how many fewer items a filter planned with f_w holds than one planned with the model, in percent; M = 100,000"],
+            ["figure-6-reduction", "section V-B and figure 6", "the percentage by which a filter planned with f_w holds fewer items than one planned with the model; M = 100,000"],
             "30%",
             lowest > 25.0 && highest < 35.0,
             list(&reductions),

@@ -80,7 +80,7 @@ fn section_6() -> Result<Vec<Claim>> {
             (composite - printed).abs() < 0.01,
             shown(composite),
         )
-        .unless("0.525455; two items can share several positions but not all, because 2, 4 and 5 divide the number of bits of a slice, 2,000,000", (composite - slices_constant(8.0, 6, 2_000_000)).abs() < 1e-3, "K18"),
+        .unless("0.525455; two items can share several positions but not all, because the number of bits of a slice, 2,000,000, is divisible by 2, 4 and 5", (composite - slices_constant(8.0, 6, 2_000_000)).abs() < 1e-3, "K18"),
         Claim::statement(
             ["theorem-6-1-double", "theorem 6.1", "n (Pr - f) for double hashing; c = 8, k = 6, n = 10^6"],
             "0.055355",
@@ -103,7 +103,7 @@ fn section_6() -> Result<Vec<Claim>> {
         )
         .see("K4"),
         Claim::statement(
-            ["theorem-6-2-upper", "theorems 6.2 and 6.3", "k^5/(2 c^2) is above the limit of n (Pr - f) for large n, in every scheme with two hashes; c = 4, 8, 12, 16"],
+            ["theorem-6-2-upper", "theorems 6.2 and 6.3", "in every scheme with two hashes, n (Pr - f) tends to a limit below k^5/(2 c^2) as n grows; c = 4, 8, 12, 16"],
             "holds",
             upper,
             format!(
@@ -179,7 +179,7 @@ fn section_7_and_others() -> Result<Vec<Claim>> {
             ends.iter().flatten().all(|end| *end > 0.0),
             format!("for these c, the lower bounds are {} in theorem 6.2, and {} in theorem 6.3", list(0), list(1)),
         )
-        .unless("the order is 1/n, but not for this reason: for large n, the limits of n (Pr - f) are above 0", differ, "K5"),
+        .unless("the order is 1/n, but not because of these lower bounds: the reason is that, for large n, the limits of n (Pr - f) are above 0", differ, "K5"),
     ])
 }
 
@@ -213,7 +213,7 @@ fn section_8() -> Result<Vec<Claim>> {
             [
                 "figure-1-small",
                 "figure 1",
-                "for small c, the schemes hardly differ: at c = 4 and n = 100 to 2,500, their rates are within 2.5% of each other; at c = 16 and n = 100, the difference is at least 20 times as large",
+                "for small c, the schemes hardly differ: at c = 4 and n = 100 to 2,500, their rates are within 2.5% of each other; at c = 16 and n = 100, they differ at least 20 times as much",
             ],
             "holds",
             small_loads.iter().all(|apart| *apart < 0.025)

@@ -138,7 +138,7 @@ fn rate() -> Result<Vec<Claim>> {
             [
                 "rate-known-fill",
                 "section 2",
-                "after the items are stored, the rate is known exactly: it is (x/N)^k if x bits are set; checked: the mean of (x/N)^k over all possible x is f_S; N up to 1,000",
+                "once the items are stored and x bits are set, the rate is exactly (x/N)^k; checked: the mean of (x/N)^k over all possible x is f_S; N up to 1,000",
             ],
             "holds",
             known < 1e-11,

@@ -204,7 +204,7 @@ const LINES: [(&str, &str); 4] = [
         "each block below is a claim; its first line has the verdict, the place in the paper and, in parentheses, the name of the claim",
     ),
     ("quantity", "the meaning of the printed number"),
-    ("printed", "what the paper prints; if this line is missing, the claim states the paper in other words"),
+    ("printed", "what the paper prints; if this line is missing, the claim paraphrases the paper"),
     ("ours", "what this program computed"),
 ];
 

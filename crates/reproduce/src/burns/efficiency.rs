@@ -235,7 +235,7 @@ fn classic_peaks() -> Result<Vec<Claim>> {
             greatest.holds(),
             greatest.found(),
         )
-        .unless("for odd m, the claim is true if m/2 is rounded up or down, except at m = 3; both roundings give a k that reaches the greatest efficiency", rounded.holds(), "B27"),
+        .unless("for odd m other than 3, the claim is true with m/2 rounded up or down; both give a k that reaches the greatest efficiency", rounded.holds(), "B27"),
         Claim::statement(
             ["one-probe-alike", "section 4.1.2", "for k = 1, both filters have the same peak efficiency, which is below ln 2; checked for all m up to 40"],
             "holds",
@@ -350,7 +350,7 @@ fn valleys_and_compression() -> Result<Vec<Claim>> {
             format!("the efficiency is {}", listed(ITEMS.iter().zip(&peaks).map(|(items, peak)| format!("{} at n = {items}", shown(*peak))))),
         )
         .unless(
-            "the efficiency is lowest for very few and for very many items; between two peaks, it is lowest where two probe counts are equally good",
+            "over all, the efficiency is lowest for very few and for very many items; between two neighbouring peaks, it is lowest where two probe counts are equally good",
             least && valley,
             "B34",
         ),

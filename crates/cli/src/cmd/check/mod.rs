@@ -7,6 +7,7 @@ mod trust;
 
 use crate::aside::ReportTo;
 use crate::failure::{Failure, note};
+use crate::inputs::is_stdin;
 use crate::records::{self, Event, Habit, KeysOf, RecordArgs, Records};
 use crate::report::Report;
 use asked::{Asked, Together};
@@ -157,7 +158,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     print_counts(args, &asked, &report, selected, &by_each)?;
     reserved.write(&report)?;
     if !args.quiet {
-        hint(args, &asked, &keys, &records, selected);
+        hint(args, &asked, inputs, &keys, &records, selected);
     }
     if let Some(message) = records.stopped_message() {
         return Err(Failure::new(message));
@@ -220,9 +221,14 @@ fn print_counts(args: &Args, asked: &Asked, report: &Report, selected: u64, by_e
     Ok(())
 }
 
-/// Prints a hint if something went wrong, or if no line was found or all lines that were found may
-/// be false positives, with a possible reason.
-fn hint(args: &Args, asked: &Asked, keys: &KeysOf, records: &Records, selected: u64) {
+/// Prints a hint if something went wrong (for example, a key was given as the name of an input), or
+/// if no line was found or all lines that were found may be false positives, with a possible
+/// reason.
+fn hint(args: &Args, asked: &Asked, inputs: &[PathBuf], keys: &KeysOf, records: &Records, selected: u64) {
+    if records.read() == 0 && inputs.iter().any(|input| !is_stdin(input) && !input.exists()) {
+        note("the arguments after the filter are names of files; to look up a key, pipe it in: echo KEY | truebloom check FILTER");
+        return;
+    }
     let nothing = records.read() > 0 && selected == if args.invert_match { records.read() } else { 0 };
     if nothing || keys.is_kept && !records.complete() {
         keys.print_doubt();
