@@ -513,7 +513,7 @@ fn fixed_claims(known: &Known) -> Result<Vec<Claim>> {
         let (renewed_hits, renewed_all, _) = inside_epochs(two, true, known)?;
         let cycle = if two { "phase" } else { "cycle" };
         let found = format!(
-            "the rate is inside the interval at {hits} of {all} points; if the items have new positions in every {cycle}, it is inside at {renewed_hits} of {renewed_all} points; the largest difference is at {worst}"
+            "the rate is inside the interval at {hits} of {all} points, or at {renewed_hits} of {renewed_all} points if the items have new positions in every {cycle}; with fixed positions, the largest difference is at {worst}"
         );
         let claim = Claim::statement(names, "at all points", all - hits <= may_miss(all), found);
         Ok::<_, truebloom_math::Error>((claim, renewed_all - renewed_hits <= may_miss(renewed_all)))

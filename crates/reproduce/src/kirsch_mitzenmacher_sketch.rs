@@ -26,7 +26,7 @@ pub(super) fn claims() -> Result<Vec<Claim>> {
             copied.copies() == 4,
             copied.copies().to_string(),
         )
-        .unless("2 copies are enough; together, the 2 copies have 4 hash functions", functions, "K13"),
+        .unless("2 copies of the rows are enough; together, they have 4 hash functions", functions, "K13"),
         Claim::statement(
             [
                 "theorem-9-1-product",

@@ -33,10 +33,11 @@ impl Extraction {
     pub(crate) fn told(label: Option<&str>) -> Option<String> {
         match Extraction::of_state(label) {
             (Some(keys), false) => Some(keys.options()),
-            (Some(keys), true) => Some(format!("read {}; the state also stores second occurrences", keys.described())),
-            (None, true) => {
-                Some("unknown, because the state does not record how its keys were read; it also stores second occurrences".to_owned())
-            }
+            (Some(keys), true) => Some(format!("read {}; the state also remembers which keys occurred twice", keys.described())),
+            (None, true) => Some(
+                "unknown, because the state does not record how its keys were read; the state also remembers which keys occurred twice"
+                    .to_owned(),
+            ),
             (None, false) => label.map(str::to_owned),
         }
     }

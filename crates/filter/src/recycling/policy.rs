@@ -146,7 +146,7 @@ impl Policy {
             self.sigma,
             lowest,
             highest,
-            "a phase must never have all its bits set, and must have room for the retained item, if there is one",
+            "with other values, a phase could have all of its bits set, or no room for a retained item",
         )?;
         self.check_times()
     }
