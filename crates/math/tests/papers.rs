@@ -8,7 +8,7 @@ mod common;
 mod calls;
 
 use calls::calls_of_tests;
-use common::documents::{numbered_rows, quoted, sources, tests_of};
+use common::documents::{errata, numbered_rows, quoted, sources, tests_of};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -113,7 +113,7 @@ fn names_alone_are_no_calls() {
 fn every_erratum_is_named() {
     let linked = |status: &str| status.split('[').skip(1).filter_map(|rest| Some(rest.split_once(']')?.0.to_owned())).collect::<Vec<_>>();
     let named: BTreeSet<String> = numbered_rows("PAPERS.md").iter().flat_map(|row| linked(&row[2])).collect();
-    let listed: BTreeSet<String> = numbered_rows("ERRATA.md").into_iter().map(|row| row[0].clone()).collect();
+    let listed: BTreeSet<String> = errata().into_iter().map(|entry| entry.number).collect();
     assert_eq!(named, listed);
 }
 

@@ -309,7 +309,7 @@ pub struct Claim {
     pub ours: String,
     /// The verdict, which follows from the numbers.
     pub verdict: Verdict,
-    /// The row of `docs/ERRATA.md` about this claim. All corrected and refuted claims have a row.
+    /// The entry of `docs/ERRATA.md` about this claim. All corrected and refuted claims have one.
     /// For some confirmed claims, a row adds a note.
     pub erratum: Option<&'static str>,
 }

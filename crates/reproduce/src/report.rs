@@ -46,7 +46,7 @@ pub fn report(chapters: &[Chapter], how: &str) -> String {
     page.push_str(
         "<p>A claim is <b class=\"confirmed\">confirmed</b> if our number agrees with every printed digit, or if the statement held in all cases that the claim lists. It is \
          <b class=\"corrected\">corrected</b> if it is wrong as printed, but the corrected form in the last column is confirmed. It is <b class=\"refuted\">refuted</b> if it is wrong as printed, and no corrected form is confirmed. \
-         Labels in brackets, such as [B19], name rows of docs/ERRATA.md; each row has a test in exact fractions. The figures have the light or dark colours of the page. The CSV file with the name of a figure has its numbers.</p>\n",
+         Labels in brackets, such as [B19], name entries of docs/ERRATA.md; each entry has a test. The figures have the light or dark colours of the page. The CSV file with the name of a figure has its numbers.</p>\n",
     );
     for chapter in chapters {
         write_chapter(&mut page, chapter);

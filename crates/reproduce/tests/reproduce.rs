@@ -5,7 +5,7 @@
 #[allow(dead_code, missing_docs, unreachable_pub, reason = "each test uses its part")]
 mod documents;
 
-use documents::numbered_rows;
+use documents::errata;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 use truebloom_reproduce::{Chapter, Claim, Effort, Known, Paper, Verdict, report};
@@ -345,7 +345,7 @@ fn claims_take_what_is_known() {
 
 #[test]
 fn claims_are_well_formed() {
-    let listed: BTreeSet<String> = numbered_rows("ERRATA.md").into_iter().map(|row| row[0].clone()).collect();
+    let listed: BTreeSet<String> = errata().into_iter().map(|entry| entry.number).collect();
     for paper in Paper::ALL {
         assert_eq!(paper.name().parse::<Paper>(), Ok(paper));
         let claims = claims(paper);

@@ -207,7 +207,7 @@ fn made(args: &Args) -> Result<Made, Failure> {
     filters::check_layout(args.scheme, args.layout)?;
     if matches!(args.size, Size { items: None, rate: None, bits: None, .. }) {
         return Err(Failure::new(
-            "give two of -n, -p and -m, or -p alone; with -p alone, `create` counts the lines of the files first, or, for a pipe, makes a filter that grows",
+            "give two of -n, -p and -m, or -p alone; with -p alone, `create` counts the lines of files first, and makes a filter that grows from a pipe",
         ));
     }
     let mut target = args.size.target().scheme(args.scheme).layout(args.layout.planned());

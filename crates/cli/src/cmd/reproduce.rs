@@ -228,7 +228,7 @@ fn print_claim(out: &mut impl Write, columns: Option<usize>, claim: &Claim) -> i
         line("  corrected", corrected)?;
     }
     match claim.erratum {
-        Some(erratum) => line("  see", &format!("row {erratum} of docs/ERRATA.md")),
+        Some(erratum) => line("  see", &format!("entry {erratum} of docs/ERRATA.md")),
         None => Ok(()),
     }
 }

@@ -62,8 +62,8 @@ pub(crate) struct Args {
     #[arg(long)]
     exclude_trigger: bool,
 
-    /// Keep one seed, instead of choosing a new one for every cycle. This matters only with two
-    /// phases or --retaining
+    /// Keep one seed, instead of choosing a new one for every cycle. This makes a difference only
+    /// with --phases 2 or --retaining
     #[arg(long)]
     one_seed: bool,
 

@@ -175,7 +175,7 @@ fn add_this_filter(report: &mut Report, filter: &Looked, verification: &Verifica
     let scheme = match filter {
         AnyFilter::Scalable(_) => String::new(),
         _ if is_determined => String::new(),
-        _ => format!("; in the {} scheme, the fill alone does not determine the rate", filter.scheme_id().name()),
+        _ => format!("; in the {} scheme, the set bits alone do not determine the rate", filter.scheme_id().name()),
     };
     report.line("this filter", format!("{rate} with {} of {} bits set{law}{scheme}", count(fill.ones), count(filter.bits())));
     report.field("withheld", verification.has_withheld_keys());

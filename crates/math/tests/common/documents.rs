@@ -16,6 +16,32 @@ pub fn numbered_rows(document: &str) -> Vec<Vec<String>> {
     read(&path).lines().filter(|line| line.starts_with("| ")).map(cells).filter(numbered).collect()
 }
 
+/// An entry of docs/ERRATA.md.
+pub struct Erratum {
+    /// Such as `B12`.
+    pub number: String,
+    /// The parts of the entry, such as `Printed` or `Test`, with their texts.
+    pub parts: Vec<(String, String)>,
+}
+
+/// The entries of docs/ERRATA.md. Each has a heading of the fourth level, and one list item for
+/// each part.
+pub fn errata() -> Vec<Erratum> {
+    let page = read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/ERRATA.md"));
+    let part = |item: &str| {
+        let bold = item.strip_prefix("**").and_then(|item| item.split_once(":** "));
+        let (name, text) = bold.or_else(|| item.split_once(": ")).expect("a part with a name");
+        (name.to_owned(), text.split_whitespace().collect::<Vec<_>>().join(" "))
+    };
+    let entry = |text: &str| {
+        let (number, rest) = text.split_once('\n').expect("a number on a line of its own");
+        let own = rest.split("\n#").next().unwrap_or_default();
+        let parts = own.split("\n- ").skip(1).map(|item| part(item.trim())).collect();
+        Erratum { number: number.trim().to_owned(), parts }
+    };
+    page.split("\n#### ").skip(1).map(entry).collect()
+}
+
 /// The parts of a table cell between backticks.
 pub fn quoted(cell: &str) -> impl Iterator<Item = &str> {
     cell.split('`').skip(1).step_by(2)

@@ -1,6 +1,6 @@
 //! Tests that docs/ERRATA.md names all of these tests, and that the tests name its entries.
 
-use crate::common::documents::{numbered_rows, quoted, sources, tests_of};
+use crate::common::documents::{errata, quoted, sources, tests_of};
 use std::collections::BTreeSet;
 
 /// The names of the tests in the files of all papers, such as `burns::formula_12`.
@@ -16,12 +16,15 @@ fn written() -> BTreeSet<String> {
 }
 
 #[test]
-fn every_row_names_tests_and_every_test_is_named() {
+fn every_entry_names_tests_and_every_test_is_named() {
     let mut named = BTreeSet::new();
-    for row in numbered_rows("ERRATA.md") {
-        assert_eq!(row.len(), 5, "{row:?}");
-        let tests: Vec<&str> = quoted(&row[4]).collect();
-        assert!(!tests.is_empty(), "{row:?} names no test");
+    for entry in errata() {
+        let names: Vec<&str> = entry.parts.iter().map(|(name, _)| name.as_str()).collect();
+        let ["Printed", "Wrong" | "Note" | "Wrong or missing", "Right", "Test" | "Tests"] = names[..] else {
+            panic!("{}: {names:?}", entry.number)
+        };
+        let tests: Vec<&str> = quoted(&entry.parts[3].1).collect();
+        assert!(!tests.is_empty(), "{} names no test", entry.number);
         named.extend(tests.into_iter().map(str::to_owned));
     }
     let written = written();
@@ -31,12 +34,11 @@ fn every_row_names_tests_and_every_test_is_named() {
 }
 
 #[test]
-fn every_number_has_one_row() {
-    let numbers: Vec<String> = numbered_rows("ERRATA.md").into_iter().map(|row| row[0].clone()).collect();
+fn every_number_has_one_entry() {
+    let numbers: Vec<String> = errata().into_iter().map(|entry| entry.number).collect();
     for (paper, last) in [("B", 35), ("G", 11), ("L", 2), ("K", 18), ("D", 30)] {
         let own: Vec<u32> = numbers.iter().filter_map(|number| number.strip_prefix(paper)?.parse().ok()).collect();
-        // A row keeps its number when it moves between the tables of errors and of correct
-        // statements.
+        // An entry keeps its number when it moves between the errors and the correct statements.
         let mut sorted = own.clone();
         sorted.sort_unstable();
         assert_eq!(sorted, (1..=last).collect::<Vec<_>>(), "{paper}: {own:?}");

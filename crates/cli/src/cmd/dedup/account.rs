@@ -132,7 +132,7 @@ impl Account {
         }
         self.told = true;
         warn(format_args!(
-            "the memory ({}) was full within the first {} and was emptied; earlier lines were forgotten, and count as new if they occur again; to avoid this, {}; or {} --remember to forget only old lines; or add --strict to stop when the memory is full",
+            "the memory ({}) was full within the first {} and was emptied, so earlier lines count as new if they occur again; to avoid this, {}; or {} --remember to forget only old lines; or add --strict to stop when the memory is full",
             bytes(chosen.bytes()),
             plural(sift.tally.read, self.noun),
             more(args),

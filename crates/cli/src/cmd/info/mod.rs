@@ -196,7 +196,7 @@ fn rate_now(filter: &AnyFilter<impl Counted>) -> Result<String, Failure> {
         AnyFilter::Scalable(_) => ", because merged layers may have keys in common".to_owned(),
         _ => format!(" in the {} scheme", filter.scheme_id().name()),
     };
-    Ok(format!("at most {}; the fill alone does not determine the rate{why}", rate_up(now.upper, 3)))
+    Ok(format!("at most {}; the set bits alone do not determine the rate{why}", rate_up(now.upper, 3)))
 }
 
 /// Adds the share of all filters with the same number of items that are at most as full as this
