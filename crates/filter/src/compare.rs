@@ -47,9 +47,10 @@ pub struct Share {
 ///
 /// The interval for the number of items in one filter is computed from the number of insertions
 /// that set a bit ([`FilterOf::changed`]). For a merged filter, this interval is computed from the
-/// set bits. For the number of items that only this filter holds, the interval is computed from the
-/// bits that only this filter has set ([`items_beyond`]). The intervals for [`union`](Self::union)
-/// and [`common`](Self::common) are computed by adding and subtracting the ends of such intervals.
+/// set bits. For the number of items that only one of the filters holds, the interval is computed
+/// from the bits that only that filter has set ([`items_beyond`]). The intervals for
+/// [`union`](Self::union) and [`common`](Self::common) are computed by adding and subtracting the
+/// ends of such intervals.
 ///
 /// ```
 /// use truebloom::{AnyFilter, BloomFilter, Comparison, Filter};

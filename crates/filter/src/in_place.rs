@@ -32,8 +32,8 @@ use std::path::{Path, PathBuf};
 /// | the process was killed (Unix) | contained | contained, if their insertion returned |
 /// | the system crashed, or the power failed | contained | may be lost |
 ///
-/// If the program is killed or crashes, or the power fails, the mark stays in the file. Every
-/// method that opens files then refuses this file, with an error that gives the reason. Only
+/// If the process is killed, the system crashes, or the power fails, the mark stays in the file.
+/// Every method that opens files then refuses this file, with an error that gives the reason. Only
 /// [`recover`](Self::recover) opens the file. The exact number of keys in the recovered filter is
 /// unknown. This number is at least the number that was counted at the last sync, and has no upper
 /// bound. [`is_merged`](FilterOf::is_merged) returns true for a recovered filter.

@@ -37,9 +37,9 @@ impl Mapped {
     /// reference do not change. No lock enforces this requirement.
     ///
     /// If a process writes to the file anyway, the map may or may not show the new bytes, so
-    /// answers may be wrong. If another process truncates the file, accessing the removed bytes
-    /// ends the process that mapped it (SIGBUS on Unix). *Replacing* the file is allowed, because
-    /// the map still shows the old file. All methods of this crate that save a file replace it.
+    /// answers may be wrong. If a process truncates the file, accessing the removed bytes ends the
+    /// process that mapped the file (SIGBUS on Unix). *Replacing* the file is allowed, because the
+    /// map still shows the old file. All methods of this crate that save a file replace it.
     ///
     /// # Errors
     /// Returns an error if the file cannot be opened, is not a regular file, or cannot be mapped.

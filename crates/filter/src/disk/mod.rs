@@ -40,7 +40,7 @@ pub enum Unkept {
         is: u32,
     },
     /// The new file belongs to a different group than the old one. The groups are given as numbers.
-    /// The new group keeps a permission of the old group only if all other users have that
+    /// The new group gets a permission of the old group only if all other users have that
     /// permission, too.
     Group {
         /// The group of the old file.

@@ -9,8 +9,8 @@ use alloc::string::{String, ToString};
 use core::ops::Range;
 use truebloom_math::{Rate, SchemeId};
 
-/// The header of a file. Use this type in programs that inspect files
-/// without opening them as filters. docs/FORMAT.md explains the fields of each kind.
+/// The header of a file. Use this type in programs that inspect files without opening them as
+/// filters. docs/FORMAT.md explains the fields of each kind.
 ///
 /// ```
 /// use truebloom::{BloomFilter, FileHeader, FileKind};
@@ -119,8 +119,8 @@ impl FileHeader {
         if self.kind == FileKind::Scalable { self.fields.u64(at::LAYERS) } else { 1 }
     }
 
-    /// The planned number of items. Returns `None` if the file stores no such number, as in files
-    /// of filters that grow, of recycling filters and of sketches.
+    /// The planned number of items of a filter. Returns `None` if the filter has no such number,
+    /// and for filters that grow, recycling filters, sketches and packs.
     #[must_use]
     pub fn capacity(&self) -> Option<u64> {
         self.of_filter(|fields| Some(fields.u64(at::CAPACITY))).filter(|items| *items > 0)

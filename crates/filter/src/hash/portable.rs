@@ -5,8 +5,8 @@ use super::{KeyHash, KeyHasher, Seed, hash_key, one_by_one, sip};
 use crate::ids::HasherId;
 use crate::key::{Key, Write};
 
-/// A hash function with a seed that has a number in the file format ([`HasherId`]). Only filters
-/// with a `PortableHasher` can be saved.
+/// A seeded hash function. It is one of the hash functions that have a number in the file format
+/// ([`HasherId`]). Only filters with a `PortableHasher` can be saved.
 ///
 /// All of these hash functions share one Rust type, so `BloomFilter::open` opens files with any of
 /// these functions. The file says which hash function its filter uses. Selecting the hash function

@@ -11,9 +11,9 @@ pub enum HasherId {
     /// XXH3-128, the default. XXH3 takes a few nanoseconds per key. Use XXH3 for keys that are
     /// chosen without knowing the seed.
     Xxh3 = 3,
-    /// SipHash-1-3-128, for untrusted keys. SipHash is several times slower than XXH3. But without
-    /// the seed or the file, an attacker cannot compute keys that are false positives or that fill
-    /// the filter faster.
+    /// SipHash-1-3-128, for untrusted keys. SipHash is several times slower than XXH3. But an
+    /// attacker who has neither the seed nor the file cannot compute keys that are false positives
+    /// or that fill the filter faster.
     Sip13 = 2,
 }
 

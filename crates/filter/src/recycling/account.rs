@@ -35,9 +35,9 @@ pub struct Stats {
 /// The number of *wrong drops*. A wrong drop is a new item that was reported as seen, because it
 /// was a false positive.
 ///
-/// With one phase, only the first offer of an item between two recycles is counted. With two
-/// phases, each item is counted at most once while it is remembered. If a wrongly dropped item is
-/// offered again, it is reported as seen again, but is not counted again.
+/// With one phase, an item is counted at most once between two recycles: only its first offer can
+/// count. With two phases, each item is counted at most once while it is remembered. If a wrongly
+/// dropped item is offered again, it is reported as seen again, but is not counted again.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct WrongDrops {

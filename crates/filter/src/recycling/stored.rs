@@ -168,8 +168,8 @@ impl<S: Layout, B: AsRef<[u8]> + Send + Sync> RecyclingFilter<PortableHasher, S,
         Header::<S> { hasher, scheme, policy, clock, counts, flags: label.flag() }.counted(label, words)
     }
 
-    /// The size of the filter's file in bytes. The bytes of a view may be longer than this, because
-    /// other data may follow the filter.
+    /// The size of the filter's file in bytes. A view may have more bytes than this, because other
+    /// data may follow the filter.
     pub fn encoded_bytes(&self) -> u64 {
         HEADER_BYTES as u64 + 8 * (self.memory.word_count() + self.label.word_count())
     }

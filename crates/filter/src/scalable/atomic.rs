@@ -168,7 +168,7 @@ impl AtomicScalableFilter {
         (0..self.layers()).filter_map(|number| self.layer(number)).map(|layer| &layer.part)
     }
 
-    /// The text that a program attached to the filter with
+    /// The text that a program attached to the filter: see
     /// [`FilterOf::set_label`](crate::FilterOf::set_label).
     pub fn label(&self) -> Option<&str> {
         self.label.text()

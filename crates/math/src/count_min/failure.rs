@@ -28,10 +28,10 @@ impl Shape {
     ///   of the items that differ from the estimated item in at least one of the two hashes. In
     ///   each copy, an item of this group shares at most one counter with the estimated item. So
     ///   the errors that this group causes in different rows are negatively associated. The first
-    ///   term is an upper bound on the probability that this group adds `epsilon * N / 2` or more
-    ///   to the estimate. The second group consists of the items with the same two hashes as the
-    ///   estimated item. The second term bounds the probability that this group adds at least
-    ///   `epsilon` N / 2 to the estimate.
+    ///   term bounds the probability that this group adds at least `epsilon` N / 2 to the estimate.
+    ///   The second group consists of the items with the same two hashes as the estimated item. The
+    ///   second term bounds the probability that this group adds at least `epsilon` N / 2 to the
+    ///   estimate.
     /// * For two pairwise independent hashes per copy, the bound is `(1 / (epsilon w))^copies`. The
     ///   bound follows from Markov's inequality for one row of each copy, and from the independence
     ///   of the copies. The proof uses only one row of each copy, because the rows of a copy depend

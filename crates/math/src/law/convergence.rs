@@ -119,8 +119,8 @@ pub fn partition_constant(bits_per_item: f64, probes: u32) -> f64 {
 ///
 /// Let c be the number of bits per item, `y = e^(-k/c)`, and `q = 1 - y`. Let b be the second hash
 /// of an item minus the second hash of the query, modulo `slice_bits`. The order of b is the
-/// smallest positive number r for which `slice_bits` divides `r b`. For each r, `phi(r)` values of
-/// b have order r, where phi is Euler's function.
+/// smallest positive number r for which `slice_bits` divides `r b`. For each divisor r of
+/// `slice_bits`, `phi(r)` values of b have order r, where phi is Euler's function.
 ///
 /// Let the slices have the numbers 0 to `k - 1`. For a given r, two slices belong to the same class
 /// if their numbers are equal modulo r. So there are r classes. If b has order r, the item hits the
@@ -239,9 +239,9 @@ pub struct Conditions {
 }
 
 /// Returns three numbers that show how close a filter with double hashing is to meeting the
-/// conditions of Lemma 4.1 of Kirsch and Mitzenmacher. The conditions concern the limit of the rate
-/// as the filter grows. In this limit, a filter meets the conditions whatever its offsets are, even
-/// if they are random.
+/// conditions of Lemma 4.1 of Kirsch and Mitzenmacher. The conditions say what happens as the
+/// filter grows. In the limit, a filter meets the conditions whatever its offsets are, even if they
+/// are random.
 ///
 /// These numbers do not show which offsets give a lower rate. For example, the numbers are the same
 /// for the offsets `i^2` and `i^3`. But with the offsets `i^2`, an item can share nearly all

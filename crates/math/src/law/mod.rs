@@ -134,7 +134,7 @@ pub trait Law: sealed::Sealed + Send + Sync {
         Ok(fpr.upper < rate.to_f64())
     }
 
-    /// Returns the amounts that equal hashes and dependent positions add to the rate that a filter
+    /// Returns the terms that equal hashes and dependent positions add to the rate that a filter
     /// with independent positions would have. The result has one [`Floor`] for each cause. Every
     /// scheme has the term for equal hashes, which does not depend on the number of bits. If the
     /// positions of a key depend on each other, there are further terms, which tend to 0 as the

@@ -300,7 +300,7 @@ impl Law for PartitionDouble {
         Ok(fpr.upper < rate.to_f64())
     }
 
-    /// Returns the amounts by which equal hashes and dependent positions raise the rate: one
+    /// Returns the terms by which equal hashes and dependent positions raise the rate: one
     /// [`Floor`] for each cause. Here m' is the number of bits per slice, and k is the number of
     /// slices.
     ///

@@ -34,7 +34,7 @@ impl Occupancy {
     /// # Errors
     /// Fails with [`Error::LawTooCostly`](crate::Error::LawTooCostly) if the simulation would take
     /// more than about a second. Each of the following reaches this limit: about 10^7 throws
-    /// (independent probes), about 2.5 million draws for committees, or about 10^8 bits.
+    /// (independent probes), about 2.5 million draws for committees, and about 10^8 bits.
     /// Intersections, and committees of more than half of all bits, reach the limit earlier.
     pub fn sample(&self, words: &mut impl FnMut() -> u64) -> Result<u64> {
         let all = self.departments.iter().flatten();

@@ -44,7 +44,7 @@ pub struct Chain {
     /// other positions. The items then have distinct positions, as in the classic filter. No set
     /// bit becomes unset, because one of the equal positions remains.
     ///
-    /// By Burns' last inequality, the probability `single` is also at most
+    /// Burns' last inequality says that the probability `single` is also at most
     /// [`Chain::mean_binomial`]. The printed proof of this inequality has a false step. A search
     /// found no counterexample with m up to 18 and n up to 8, and none in 344 larger cases.
     pub single: Fpr,

@@ -43,19 +43,20 @@ pub struct SizedDesign {
 /// whose bounds lie on both sides of `rate` is rejected, unless its rate is proven to be exactly
 /// `rate`. This proof is possible only for filters of at most 16 bits.
 ///
-/// The search skips numbers of probes with which a very large filter would hold less than 97% of
-/// the largest possible number of items. For filters of up to 1,024 bits, the search also tries
-/// other probe counts. The search skips some probe counts if trying all of them would take too
-/// long. There is no proof that the resulting design is the best one. For small sizes, the results
+/// The search tries every number of probes with which a very large filter would hold at least 97%
+/// of the largest possible number of items. For filters of up to 1,024 bits, it also tries other
+/// numbers of probes. If trying all of these would take too long, the search leaves some of them
+/// out. There is no proof that the resulting design is the best one. For small sizes, the results
 /// were checked against a search over all probe counts.
 ///
 /// The search takes time O(probes x bits) for each probe count that it tries. For a million bits,
 /// this is 0.2 seconds. If probes times sigma (the recycle threshold) is above a hundred thousand,
-/// the search first computes bounds on the rate from integrals. This takes a few microseconds. The
-/// slower recursion over the numbers of set bits is needed only in three cases: `rate` is between
-/// these bounds, probes are distinct, or [`Mode::retaining`] is set. A search ends after about a
-/// second with the best result so far. If there is no result yet, the search fails with
-/// [`Error::TooLong`]. This can happen with hundreds of probes and a few thousand bits.
+/// the search first computes bounds on the rate from integrals. This takes a few microseconds. To
+/// decide whether a design meets the rate, the search needs the slower recursion over the numbers
+/// of set bits only in three cases: `rate` is between these bounds, probes are distinct, or
+/// [`Mode::retaining`] is set. A search ends after about a second with the best result so far. If
+/// there is no result yet, the search fails with [`Error::TooLong`]. This can happen with hundreds
+/// of probes and a few thousand bits.
 ///
 /// ```
 /// use truebloom_math::recycling::{Mode, capacity};
@@ -83,11 +84,12 @@ pub fn capacity(bits: u64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign
 /// the item. So the average over any such stream is at most `rate`, too.
 ///
 /// In contrast, [`capacity()`] bounds only the average rate. With one phase, this bound holds on
-/// every stream that was chosen without knowledge of the seeds. With two phases, some of these
-/// streams exceed the bound. The *frozen* filter is the full filter of the previous phase, and
-/// items are inserted into the *active* filter. If an item of the frozen filter repeats, this item
-/// is inserted into the active filter, too. Such items may fill the active filter before new items
-/// come. So on some streams, the average rate can come close to the worst rate.
+/// every stream that was chosen without knowledge of the seeds. With two phases, the average rate
+/// exceeds the bound on some of these streams. The *frozen* filter is the full filter of the
+/// previous phase, and items are inserted into the *active* filter. If an item of the frozen filter
+/// repeats, this item is inserted into the active filter, too. Such items may fill the active
+/// filter before new items come. So on some streams, the average rate can come close to the worst
+/// rate.
 ///
 /// For two phases with the same seed, the worst rate is computed as if the set bits of the two
 /// filters were independent.

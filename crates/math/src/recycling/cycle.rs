@@ -23,8 +23,8 @@ pub struct Cycle {
     pub mean: Bracket,
     /// The variance of the length. If probes times sigma (the recycle threshold) is at most two
     /// million, the relative error is below 1e-6. Above two million, no bound on the error is
-    /// proven. If probes may also collide, and no item is retained, the value is the limit of the
-    /// variance for large filters.
+    /// proven. In this range, if probes may collide and no item is retained, the value is the
+    /// variance in the limit of large filters.
     pub variance: f64,
     /// The smallest possible length of a cycle.
     pub least: u64,

@@ -1,4 +1,5 @@
-//! McDiarmid's inequality. It applies to filters whose exact distribution of set bits is not known.
+//! McDiarmid's inequality. It is used for filters for which the exact distribution of the number of
+//! set bits is not known.
 //!
 //! The number of set bits and the rate are functions of n independent items. Let f be one of these
 //! two functions. If a change of one item changes f by at most c, then

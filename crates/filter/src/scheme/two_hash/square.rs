@@ -8,7 +8,7 @@ progression_scheme! {
     ///
     /// Some pairs of keys share many positions, which raises the rate. As with
     /// [`Double`](super::Double), there are three kinds of such pairs:
-    /// * Two keys with equal h1 and equal h2 have the same positions.
+    /// * The keys have equal h1 and equal h2, so they have the same positions.
     /// * The keys have the same positions, but in opposite orders.
     /// * The probes of one key are those of the other key, shifted by a small number s: probe i of
     ///   one key has the position of probe i + s of the other key. The order of the probes can also

@@ -234,7 +234,7 @@ impl Law for Double {
         Ok(fpr.upper < rate.to_f64())
     }
 
-    /// Returns the amounts by which equal hashes and dependent positions raise the rate: one
+    /// Returns the terms by which equal hashes and dependent positions raise the rate: one
     /// [`Floor`] for each cause. For the following three causes, the term is an upper bound:
     ///
     /// - `equal hashes`: an item and the query have the same full hash. This term does not depend
