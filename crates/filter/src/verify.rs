@@ -42,8 +42,7 @@ pub const CONFIDENCE: f64 = 0.99;
 /// * The lower bound is the number of insertions that set a bit.
 /// * The first upper bound is the number of all insertions.
 /// * The second upper bound also counts new keys that were false positives. Such keys set no bit,
-///   so the lower bound does not count them. Such keys set no bit, so the lower bound does not
-///   count them. The module [`distinct`] computes this upper bound.
+///   so the lower bound does not count them. The module [`distinct`] computes this upper bound.
 ///
 /// A program may look up each key first, and insert it only if the filter does not contain it
 /// ("insert if absent"). Then a new key that is a false positive is never inserted: it is
