@@ -29,8 +29,8 @@ pub trait Placed: Sized + 'static {
     /// same time.
     fn are_set<W: Reads>(&self, level: Level, hash: KeyHash, words: &[W]) -> bool;
 
-    /// The false-positive rate of a filter with these words; `None` if the bits do not determine
-    /// it. The time is linear in the number of words.
+    /// The false-positive rate of a filter whose bits are in these words; `None` if the bits do not
+    /// determine the rate. The time is linear in the number of words.
     fn rate_of<W: Reads>(&self, words: &[W]) -> Result<Option<Fpr>, Error>;
 
     /// Checks that three fields of the header meet the requirements of the layout: the number of

@@ -119,7 +119,7 @@ impl Layout {
 }
 
 impl SchemeId {
-    /// Returns the scheme's number in files.
+    /// Returns the number that identifies the scheme in files.
     #[must_use]
     pub fn number(self) -> u16 {
         self as u16

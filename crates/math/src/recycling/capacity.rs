@@ -122,9 +122,9 @@ pub fn worst_capacity(bits: u64, rate: &Rate, mode: Mode) -> Result<Option<Sized
 /// search tries all smaller sizes. Up to a hundred thousand bits, the search tries 48 smaller
 /// sizes; above a hundred thousand bits, it tries 12. With two phases, these are sizes of one of
 /// the two filters, so the total size is always even. Above 256 bits, the search ends at the first
-/// size that is clearly too small. A size is clearly too small if its best design could hold enough
-/// items only with a sigma raised by more than four. For small filters, the results were checked
-/// against a search over all sizes.
+/// size that is clearly too small. A size is clearly too small if even its best design cannot hold
+/// enough items unless sigma is raised by more than four. For small filters, the results were
+/// checked against a search over all sizes.
 ///
 /// # Errors
 /// Fails as [`capacity()`] does. Also fails if `items` is 0 or less, or above 1e18.

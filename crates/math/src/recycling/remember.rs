@@ -8,9 +8,10 @@ use crate::error::out_of_range;
 use crate::exact::work;
 use crate::{Rate, try_bisect};
 
-/// Searches for a small design that still remembers an item after `items` more new items have come.
-/// The design may forget at most the fraction `forgotten` of all items too early. The long-run rate
-/// of the design is at most `rate`. The result is `None` if more than 2^62 bits would be needed.
+/// Searches for a small design that still remembers an item after `items` other new items have
+/// come. The design may forget at most the fraction `forgotten` of all items too early. The
+/// long-run rate of the design is at most `rate`. The result is `None` if more than 2^62 bits would
+/// be needed.
 ///
 /// If `forgotten` is 0, every item is guaranteed to be remembered until at least `items` more new
 /// items have come. Only a mode with two phases and [`Trigger::Included`] can give this guarantee.
