@@ -68,9 +68,9 @@ macro_rules! count_methods {
         /// keys, and nearly equal to it while the rate is small.
         ///
         /// If [`is_merged`](Self::is_merged) is true, this number is only a lower bound on the
-        /// number of distinct keys, which may be much higher. After a union, this number is the
-        /// larger of the numbers of the two filters. After an intersection, this number is 0. Later
-        /// insertions that set a bit increase this number.
+        /// number of distinct keys, which may be much higher. After a union, the result is the
+        /// larger of the values that the two filters had. After an intersection, this number is 0.
+        /// Later insertions that set a bit increase this number.
         pub fn changed(&self) -> u64 {
             self.counts.changed
         }

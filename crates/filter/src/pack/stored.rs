@@ -101,8 +101,8 @@ impl<S: Scheme, B: AsRef<[u8]> + Send + Sync> Pack<S, View<B>> {
     /// bits of all filters.
     ///
     /// # Errors
-    /// Returns an error if the bytes are damaged, or if the number of set bits of a filter does not
-    /// match its counts.
+    /// Returns an error if the bytes are damaged, or if the number of set bits in a filter
+    /// contradicts the numbers that are recorded for it.
     pub fn verify_bytes(self) -> Result<Pack<S, Checked<B>>, FormatError> {
         check_payload(self.words.whole().0)?;
         self.check_members()?;

@@ -12,14 +12,14 @@
 //!
 //! The proof uses two facts:
 //!
-//! * `A_n`, the number of the first n keys that set a bit, never decreases as n grows. So if `P(A_N
-//!   <= a) <= error` for some N, the same is true for every larger N. For each number a, let `N(a)`
-//!   be such an N. The functions of this module find `N(a)` by a search that depends only on a. The
-//!   bound states that `n < N(A_n)`. Here n is the true number of keys, and `A_n` is the number of
-//!   keys that changed the filter. Let `a_1` be the largest a with `N(a) <= n`. If the bound is
-//!   wrong, `N(A_n)` is at most n, so `A_n` is at most `a_1`. Because `N(a_1) <= n`, the
-//!   probability of `A_n <= a_1` is at most `error`. So for every n, the bound is right with
-//!   probability at least `1 - error`.
+//! * `A_n`, the number of the first n keys that set a bit, never decreases as n grows. So if
+//!   `P(A_N <= a) <= error` for some N, the same is true for every larger N. For each number a, let
+//!   `N(a)` be such an N. The functions of this module find `N(a)` by a search that depends only on
+//!   a. The bound states that `n < N(A_n)`. Here n is the true number of keys, and `A_n` is the
+//!   number of keys that changed the filter. Let `a_1` be the largest a with `N(a) <= n`. If the
+//!   bound is wrong, `N(A_n)` is at most n, so `A_n` is at most `a_1`. Since `N(a_1) <= n`, the
+//!   event `A_n <= a_1` has a probability of at most `error`. So for every n, the bound is right
+//!   with probability at least `1 - error`.
 //! * `S_n` is how many of the first n keys passed, and `rho_i` is the filter's rate just before key
 //!   i. For every t, `exp(t S_n) / prod (1 + rho_i (e^t - 1))` is a martingale with mean 1. The
 //!   product is over the first n keys. An upper bound on the sum of the `rho_i` gives an upper
@@ -51,8 +51,8 @@ const SLACK: f64 = 1e-9;
 ///   are divided into 32 parts of nearly equal size. Bernstein's inequality gives an upper bound on
 ///   the number of set bits at the end of each part. This inequality applies because the number of
 ///   set bits is a sum of independent Bernoulli variables (see [`Fill`](crate::Fill)). A key
-///   *passes* if all its bits are already set. V is the sum of the pass probabilities of all n
-///   keys, and the first step gives an upper bound v on V.
+///   *passes* if all its bits are already set. Let V be the sum of the pass probabilities of all n
+///   keys. The first step gives an upper bound v on V.
 /// * Let s be a number above v. With a probability of at most `exp(-(s ln(s/v) - s + v))`, s or
 ///   more keys pass although V does not exceed v. The function rules out the value n if this upper
 ///   bound is at most `error / 2` for `s = n - changed`.
@@ -81,7 +81,7 @@ pub fn most(variant: Variant, bits: u64, probes: u32, changed: u64, error: f64) 
 /// [`most`], but for any scheme. `changed` is the number of these keys that set a bit. `pass` is an
 /// upper bound on the present rate of the filter. The rate of the filter must never have decreased.
 /// The result is usually larger than that of [`most`], because this function assumes that the rate
-/// was already `pass` when each key was looked up.
+/// had reached the value `pass` before the first key was looked up.
 ///
 /// Let n be the number of distinct keys that were looked up. For S of these keys, all bits were
 /// already set, so `n = changed + S`. The function tries 64 values of t. For each value of t,

@@ -145,9 +145,9 @@ impl SchemeId {
         if self == SchemeId::Blocked { Some(BLOCK_BITS) } else { None }
     }
 
-    /// Returns a number of bits. The size of a filter in bits must be a multiple of this number.
-    /// For blocked filters, this is [`BLOCK_BITS`]. For `partition-double`, whose slices must be
-    /// equally long, it is the number of probes. For all other schemes, it is 1.
+    /// Returns the number of bits of which the size of every filter must be a multiple. For blocked
+    /// filters, this is [`BLOCK_BITS`]. For `partition-double`, whose slices must be equally long,
+    /// it is the number of probes. For all other schemes, it is 1.
     #[must_use]
     pub fn bits_unit(self, probes: u32) -> u64 {
         let slices = if self == SchemeId::PartitionDouble { probes.max(1).into() } else { 1 };

@@ -128,7 +128,8 @@ impl Occupancy {
     /// equation (38) is printed with a wrong sign.
     ///
     /// # Errors
-    /// Fails as [`Occupancy::union`] does, and also if there is no department.
+    /// Fails for the same reasons as [`Occupancy::union`], and also if there is no department
+    /// (group of committees).
     pub fn intersection<D: AsRef<[(u64, u64)]>>(bits: u64, departments: &[D]) -> Result<Occupancy> {
         check_bits(bits)?;
         if departments.is_empty() {

@@ -43,11 +43,11 @@ pub struct SizedDesign {
 /// whose bounds lie on both sides of `rate` is rejected, unless its rate is proven to be exactly
 /// `rate`. This proof is possible only for filters of at most 16 bits.
 ///
-/// The search tries every number of probes with which a very large filter would hold at least 97%
-/// of the largest possible number of items. For filters of up to 1,024 bits, it also tries other
-/// numbers of probes. If trying all of these would take too long, the search leaves some of them
-/// out. There is no proof that the resulting design is the best one. For small sizes, the results
-/// were checked against a search over all probe counts.
+/// The search tries every number of probes that is nearly best for a very large filter: with it,
+/// such a filter holds at least 97% of the items that it could hold. For filters of up to 1,024
+/// bits, it also tries other numbers of probes. If trying all of these would take too long, the
+/// search leaves some of them out. There is no proof that the resulting design is the best one. For
+/// small sizes, the results were checked against a search over all probe counts.
 ///
 /// The search takes time O(probes x bits) for each probe count that it tries. For a million bits,
 /// this is 0.2 seconds. If probes times sigma (the recycle threshold) is above a hundred thousand,

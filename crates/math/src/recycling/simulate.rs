@@ -17,9 +17,9 @@ use alloc::vec::Vec;
 /// the result then contains both intervals.
 ///
 /// A *first arrival* is an arrival of an item that no filter holds at this moment. It is a *false
-/// positive* if the filter reports the item as seen. Later arrivals of the item belong to this
-/// first arrival, until no filter holds the item any more. Dozier, Salamatian and Rubenstein use
-/// these terms (section II-E).
+/// positive* if the filter reports the item as seen. A later arrival of the item counts as a repeat
+/// of this first arrival, as long as a filter still holds the item. Dozier, Salamatian and
+/// Rubenstein use these terms (section II-E).
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Simulated {

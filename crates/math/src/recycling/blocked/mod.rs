@@ -106,8 +106,8 @@ impl BlockedDesign {
 
     /// Returns the limit, the highest rate at which a cycle continues. If equal hashes are ignored,
     /// the probability that a new item is wrongly reported as seen is at most the limit. The worst
-    /// rate that [`long_run`](Self::long_run) returns also counts equal hashes, so the upper end of
-    /// that bracket is the limit plus `bits / 2^128`. This term is left out if it is negligible.
+    /// rate that [`long_run`](Self::long_run) returns also counts equal hashes, so its upper bound
+    /// is the limit plus `bits / 2^128`. This term is left out if it is negligible.
     #[must_use]
     pub fn limit(&self) -> f64 {
         self.limit
