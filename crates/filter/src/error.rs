@@ -129,8 +129,7 @@ pub enum BuildError {
         /// The requested number of rows.
         found: u64,
     },
-    /// The rows of the sketch do not get their hashes in the way ([`Rows`]) that the shape
-    /// requires.
+    /// The rows of the sketch are hashed in another way than the shape requires (see [`Rows`]).
     #[cfg(feature = "sketches")]
     RowHashes {
         /// How the rows get their hashes, according to the shape.

@@ -33,10 +33,10 @@
 //! * [`contains`](BloomFilter::contains) returns true for every key that was inserted. For any
 //!   other key, [`fpr`](BloomFilter::fpr) is the probability that it returns true.
 //! * The *expected* rate is the mean over all seeds. The rate of a single filter differs from the
-//!   expected rate. For a rate of 1%, the typical difference is 12% of the expected rate for
-//!   filters with 100 items, and 0.4% for filters with 100,000 items. The guarantee for a single
-//!   filter accounts for this difference, so it needs more bits than a guarantee of the mean. For a
-//!   rate of 1%, it needs 2.6% more bits with 1,000 items, and 0.26% more bits with 100,000 items.
+//!   expected rate. For a requested rate of 1%, the typical difference is 12% of the expected rate
+//!   with 100 items, and 0.4% with 100,000 items. The guarantee for a single filter accounts for
+//!   this difference, so it needs more bits than a guarantee of the mean. For a rate of 1%, it
+//!   needs 2.6% more bits with 1,000 items, and 0.26% more bits with 100,000 items.
 //! * A plan for the mean alone ([`Target::mean`]) needs fewer bits. But about half of the filters
 //!   with such a plan have a rate slightly above the requested rate. Some schemes derive all
 //!   positions from two hashes. For these schemes, only the mean can be guaranteed.

@@ -157,8 +157,8 @@ impl Growth {
 
     /// Returns the memory ratio of this plan: the memory of all layers together, divided by the
     /// memory of a single filter for the same number of items. The actual ratio is highest just
-    /// after a new layer is opened. For the second layer and all later layers, the ratio at this
-    /// moment is about the number that this function returns.
+    /// after a new layer is opened. From the second layer on, this function returns approximately
+    /// the ratio at this moment.
     ///
     /// The plan assumes that memory is proportional to `items log2(1/rate)`. Small layers need more
     /// memory than this, because their sizes are rounded up to whole 64-bit words. So the actual

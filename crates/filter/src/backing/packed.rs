@@ -5,8 +5,8 @@ use crate::word::Word;
 use core::marker::PhantomData;
 use core::ops::Deref;
 
-/// The backing of a filter in a [`Pack`](crate::Pack) whose bits have not yet been checked by
-/// `verify_bytes`. A backing is a type parameter that says where the bits of a filter are stored.
+/// The backing of a filter in a [`Pack`](crate::Pack), before `verify_bytes` has checked the
+/// filter's bits. A backing is a type parameter that says where the bits of a filter are stored.
 /// With this backing, only the filter's record has been read, and none of its bits. The record is
 /// stored before the bits. It holds the filter's counts and checksums. A filter with this backing
 /// takes 64 bytes, in addition to its bytes in the pack.

@@ -155,8 +155,8 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
     }
 
     /// From now on, every addition is a conservative update. When a key is counted, the new
-    /// estimate of its count is the old estimate plus the added count. Of the key's counters, only
-    /// those below the new estimate are raised, and only to the new estimate.
+    /// estimate of its count is the old estimate plus the added count. Each of the key's counters
+    /// that is below the new estimate is raised to it. The other counters stay the same.
     ///
     /// Estimates are then usually lower than without conservative update. All bounds still hold,
     /// even after a [`merge`](Self::merge). There are two drawbacks. A merged sketch can differ

@@ -139,8 +139,9 @@ impl Replacement {
     ///
     /// There are two rare errors after the rename. First, the system may be unable to confirm that
     /// the new name is on the disk. The new file then has its final name, but can be lost in a
-    /// power cut. Second, another program may replace the file during this call. The other
-    /// program's file can then keep a temporary name. The cause of the error contains this name.
+    /// power cut. Second, another program may replace the file during this call. In this case, the
+    /// file of the other program may be left under a temporary name. The cause of the error
+    /// contains this name.
     pub fn commit(self) -> Result<Vec<Unkept>, FileError> {
         let (file, unkept) = self.commit_locked()?;
         // Closing the file would not always unlock it. If another thread is starting a child

@@ -12,7 +12,7 @@ use xxhash_rust::xxh3::{Xxh3Builder, xxh3_64_with_seed};
 ///
 /// Two keys with the same 64-bit hash cannot be distinguished, however large the filter is. If n
 /// keys were inserted, another key has the same hash as one of them with a probability of up to
-/// n/2^64. Plans, rates and [`verify`](crate::verify) include this probability.
+/// n/2^64. Plans, rates and [`verify`](crate::verify) take this probability into account.
 ///
 /// A filter with this hasher cannot be saved, because this hasher has no number in the file format.
 ///

@@ -128,8 +128,9 @@ impl<S: Scheme, K: Backing> Pack<S, K> {
     }
 
     /// Writes a filter as a member to the beginning of these bytes. Use this method to store
-    /// members separately. For example, a database can store each member in the file of one table.
-    /// The database then stores only one copy of the values that all members share.
+    /// members separately. For example, a database can store each member in the file of the table
+    /// that it belongs to. The database then stores only one copy of the values that all members
+    /// share.
     ///
     /// ```
     /// use truebloom::{BloomFilter, Pack};

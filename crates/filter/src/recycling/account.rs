@@ -37,7 +37,8 @@ pub struct Stats {
 ///
 /// With one phase, an item is counted at most once between two recycles: only its first offer can
 /// count. With two phases, each item is counted at most once while it is remembered. If a wrongly
-/// dropped item is offered again, it is reported as seen again, but is not counted again.
+/// dropped item is offered again, the filter reports it as seen again, but does not count a second
+/// wrong drop.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct WrongDrops {

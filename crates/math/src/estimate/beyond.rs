@@ -173,8 +173,8 @@ fn sliced(slices: &[(u64, u64)], items: u64, more: u64) -> Result<(f64, f64)> {
 /// Estimates the number of items that are added to a filter. The estimate is computed from `more`,
 /// the number of bits that these items newly set. The result also has a confidence interval. For a
 /// random seed, the interval covers the true number of items with probability at least
-/// `confidence`. This holds for every true number and every content of the filter. It also holds if
-/// the seed is drawn only from the seeds that give the filter its present bits.
+/// `confidence`. This holds whatever the true number is, and whatever the filter contains. It also
+/// holds if the seed is drawn only from the seeds that give the filter its present bits.
 ///
 /// For example, this function estimates how many items of a filter B are not in a filter A. For
 /// this estimate, `ground` is A, and `more` is the number of bits that are set in B but not in A.

@@ -123,10 +123,10 @@ pub fn partition_constant(bits_per_item: f64, probes: u32) -> f64 {
 /// `slice_bits`, `phi(r)` values of b have order r, where phi is Euler's function.
 ///
 /// Let the slices have the numbers 0 to `k - 1`. For a given r, two slices belong to the same class
-/// if their numbers are equal modulo r. So there are r classes. If b has order r, the item hits the
-/// query's position either in the slices of exactly one class, or in no slice. Let `|A|` be the
-/// number of slices in a class A. Let `s(r)` be the sum of `q^(k-|A|) - q^k` over all r classes.
-/// The coefficient is
+/// if their numbers are equal modulo r. So there are r classes. If b has order r, there are two
+/// cases: the item hits the query's position in all slices of one class and in no others, or in no
+/// slice at all. Let `|A|` be the number of slices in a class A. Let `s(r)` be the sum of
+/// `q^(k-|A|) - q^k` over all r classes. The coefficient is
 ///
 /// ```text
 /// (k^2/c^2) [ sum over r of phi(r) (s(r) - k y q^(k-1)) - curvature / 2 ]

@@ -22,9 +22,9 @@ use alloc::vec::Vec;
 /// between their second hashes. The numbers A and b are independent and uniform modulo m'. The item
 /// and the query have the same position in slice i if `A + i b = 0 mod m'`. Let r be the additive
 /// order of b: the smallest positive r with `r b = 0 mod m'`. Either the item and the query share
-/// no position, or they share their positions in exactly those slices i for which `i = c mod r`,
-/// for some number c. For each residue class c modulo r, there are `phi(r)` pairs (A, b) that
-/// result in it, where phi is Euler's totient function.
+/// no position, or there is a number c such that they share positions exactly in the slices i with
+/// `i = c mod r`. For each residue class c modulo r, there are `phi(r)` pairs (A, b) that result in
+/// it, where phi is Euler's totient function.
 ///
 /// Let T be a set of slices. After n items, the positions of a query in these slices are all empty
 /// with probability `(1 - W(T)/m'^2)^n`, where
@@ -36,9 +36,10 @@ use alloc::vec::Vec;
 /// Here, `c(r, T)` is the number of different remainders that the slice numbers in T have modulo r.
 /// By the principle of inclusion and exclusion, the probabilities for all sets T give the rate.
 ///
-/// Let k be the number of slices. If m' is prime and at least k, W(T) depends only on the number of
-/// slices in T. In this case, the formula in section 3 of the paper is exact. If m' is a prime
-/// smaller than k, that formula can be wrong (erratum K9 in `docs/ERRATA.md`).
+/// Let k be the number of slices. If m' is prime and at least k, W(T) depends only on how many
+/// slices T contains, not on which ones. In this case, the formula in section 3 of the paper is
+/// exact. If m' is a prime smaller than k, that formula can be wrong (erratum K9 in
+/// `docs/ERRATA.md`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PartitionDouble {
     slice_bits: u64,

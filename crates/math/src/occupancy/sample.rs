@@ -9,8 +9,8 @@ use alloc::vec;
 const MAX_DRAWS: f64 = 1e7;
 
 impl Occupancy {
-    /// Draws a random number of set bits from exactly this law. The method simulates which bits are
-    /// hit. `words` must return uniform and independent 64-bit words.
+    /// Draws a number of set bits at random, exactly from this distribution. The method simulates
+    /// which bits are hit. `words` must return uniform and independent 64-bit words.
     ///
     /// Each throw (an independent probe) uses one random number. A committee (a set of distinct
     /// bits) takes one draw for each of its bits. For a committee of more than half of all bits,
@@ -35,7 +35,8 @@ impl Occupancy {
     /// Fails with [`Error::LawTooCostly`](crate::Error::LawTooCostly) if the simulation would take
     /// more than about a second. Each of the following reaches this limit: about 10^7 throws
     /// (independent probes), about 2.5 million draws for committees, and about 10^8 bits.
-    /// Intersections, and committees of more than half of all bits, reach the limit earlier.
+    /// Intersections reach the limit earlier, and so do committees that contain more than half of
+    /// the bits.
     pub fn sample(&self, words: &mut impl FnMut() -> u64) -> Result<u64> {
         let all = self.departments.iter().flatten();
         // A small committee's bits are remembered. For a large committee, the bits that it leaves

@@ -41,9 +41,9 @@ pub struct HitsQuantile {
     pub method: Method,
 }
 
-/// Returns a bracket for the smallest h with `P(H <= h) >= probability`. H is the number of hits
-/// (false positives) among `queries` new keys in one filter with `items` items. Both the filter and
-/// the new keys are random.
+/// Returns a bracket for a quantile of H, the number of hits: the smallest h with
+/// `P(H <= h) >= probability`. H is the number of hits (false positives) among `queries` new keys
+/// in one filter with `items` items. Both the filter and the new keys are random.
 ///
 /// With few items and queries, both ends are computed by a sum over all possible numbers of set
 /// bits. The two ends are then almost always equal. For example, 10,000 positions (items times

@@ -35,8 +35,8 @@ pub struct RateQuantile {
     pub ones: Option<u64>,
 }
 
-/// Returns a proven bracket for the c-quantile of the rate of one filter with `items` items, where
-/// c is `confidence`. The rate is random, because it depends on the seed.
+/// Let c be `confidence`. Returns a proven bracket for the c-quantile of the rate of one filter
+/// that holds `items` items. The rate is random, because it depends on the seed.
 ///
 /// The rate of a filter is at most the upper end with a probability of at least `confidence`. A
 /// [`Plan`](crate::Plan) of this size also takes equal hashes into account. The rate that this plan

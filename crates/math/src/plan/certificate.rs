@@ -75,8 +75,8 @@ pub struct Certificate {
 #[derive(Clone, Debug)]
 pub enum Mean {
     /// The evidence is an alternating sum for the expected rate. The sum is precise enough to prove
-    /// that the expected rate, plus `items / 2^hash_bits` for keys with equal hashes, is at most
-    /// the claimed rate.
+    /// that the expected rate plus `items / 2^hash_bits` is at most the claimed rate. The second
+    /// term is for keys with equal hashes.
     Terms(Sum),
     /// The evidence is a comparison of exact fractions, which are small enough for a checker to
     /// compare. The expected rate, plus `items / 2^hash_bits` for keys with equal hashes, is equal
@@ -85,8 +85,8 @@ pub enum Mean {
     Exact,
 }
 
-/// An alternating sum for the expected rate f, from inclusion and exclusion over the positions of a
-/// query.
+/// An alternating sum for the expected rate f. It follows from the inclusion-exclusion principle,
+/// applied to the positions of a query.
 ///
 /// ```text
 /// f / 2^k = sum over j = 0..k of (-1)^j c_j g_j / 2^k
@@ -100,7 +100,7 @@ pub enum Mean {
 pub struct Sum {
     /// The unit of the terms is `2^-precision`.
     pub precision: u64,
-    /// The terms `c_j g_j / 2^k` of this sum, without their signs, for j = 0, 1, .., in units of
+    /// The absolute values of the terms `c_j g_j / 2^k` of this sum, for j = 0, 1, .., in units of
     /// `2^-precision`. Each term is rounded down, by at most `error` units. Terms that are missing
     /// at the end of the list are 0.
     pub terms: Vec<Whole>,
@@ -134,9 +134,9 @@ impl Certificate {
     /// rates. For a filter with only a few items, it takes a few milliseconds, because the rates
     /// with many different numbers of probes are then computed one by one.
     ///
-    /// Sometimes, the tail bounds that fit in a certificate prove only a confidence slightly below
-    /// the requested one. In this case, `claim.confidence` in the certificate is the confidence
-    /// that these bounds prove.
+    /// Sometimes, a certificate can prove only slightly less than the requested confidence, because
+    /// sharper tail bounds do not fit in it. In this case, `claim.confidence` in the certificate is
+    /// the confidence that these bounds prove.
     ///
     /// # Errors
     /// Fails if a parameter is out of range. Fails with [`Error::NotCertified`] if the claim is

@@ -100,9 +100,10 @@ impl Plan {
     /// Keys with equal hashes add at most `items / 2^hash_bits` to the rate. Fails if the requested
     /// rate is not above this bound. In this case, the error's field `reachable` is the bound.
     ///
-    /// Fails if the requested rate needs more memory than the cap allows. Fails if it is not proven
-    /// that the given bits can meet the requested rate. In these two cases, the field `reachable`
-    /// of the error is a rate that is proven to be possible. The lowest possible rate may be lower.
+    /// Fails if the requested rate needs more memory than the cap allows. Fails if the requested
+    /// rate cannot be proven for the given number of bits. In these two cases, the field
+    /// `reachable` of the error is a rate that is proven to be possible. An even lower rate may be
+    /// possible.
     pub fn new(target: &Target) -> Result<Plan> {
         let _work = work::begin();
         target.check()?;

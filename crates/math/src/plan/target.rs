@@ -75,8 +75,8 @@ pub struct Target {
     /// with the schemes [`SchemeId::Standard`] and [`SchemeId::Blocked`]. With
     /// [`SchemeId::Blocked`], the plan has [`Layout::Lines`], whatever this field says.
     pub layout: Layout,
-    /// Whether the requested rate limits the rate of a single filter, with a given probability (the
-    /// default), or only the average rate over filters.
+    /// What the requested rate limits: with a given probability, the rate of a single filter (the
+    /// default); or only the average rate over filters.
     pub promise: Promise,
 }
 

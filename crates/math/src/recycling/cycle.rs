@@ -46,9 +46,9 @@ impl Design {
     /// most about 5e7: the number of probes, the mean number of items per cycle, and
     /// `15 sqrt(sigma)`.
     ///
-    /// A cycle continues after n items if at most sigma bits are set. So the distribution of the
-    /// number of set bits after n items gives the probability that the length N of the cycle is
-    /// above n. The variance of N is computed from `E[N]` and `E[N (N+1) / 2]`.
+    /// A cycle continues after n items if at most sigma bits are set. So the probability that a
+    /// cycle is longer than n items follows from the distribution of the number of set bits after n
+    /// items. The variance of N is computed from `E[N]` and `E[N (N+1) / 2]`.
     ///
     /// # Errors
     /// Fails as [`long_run`](Self::long_run) does.

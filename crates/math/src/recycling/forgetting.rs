@@ -91,10 +91,10 @@ impl Forgetting {
     }
 
     /// Returns the number of new items after which an item is guaranteed to be forgotten. Usually,
-    /// the result is `None`: false positives set no bits, so a cycle can be arbitrarily long, and
-    /// an item can be remembered arbitrarily long. The result is a number only if the first item of
-    /// every cycle ends the cycle. There are two such cases: the recycle threshold is 0, or probes
-    /// are distinct and the recycle threshold is below the number of probes.
+    /// the result is `None`: false positives set no bits, so there is no limit on the length of a
+    /// cycle, or on how long an item is remembered. The result is a number only if the first item
+    /// of every cycle ends the cycle. There are two such cases: the recycle threshold is 0, or
+    /// probes are distinct and the recycle threshold is below the number of probes.
     #[must_use]
     pub fn remembered_at_most(&self) -> Option<u64> {
         let design = &self.design;

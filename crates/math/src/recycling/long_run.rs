@@ -83,8 +83,8 @@ impl Design {
     }
 
     /// Like [`long_run`](Self::long_run), but without the false positives that equal hashes of
-    /// different items cause. These are the rates of Dozier, Salamatian and Rubenstein. At usual
-    /// rates, `long_run` returns the same numbers.
+    /// different items cause. These are the rates as Dozier, Salamatian and Rubenstein define them.
+    /// At usual rates, `long_run` returns the same numbers.
     ///
     /// # Errors
     /// Fails as [`long_run`](Self::long_run) does.

@@ -47,12 +47,12 @@ const MOST_DROPS: f64 = 9_007_199_254_740_992.0;
 /// known. The bound can be computed after each item of a stream. With probability at least
 /// `confidence`, all these bounds are right.
 ///
-/// An item is *kept* if the filter reported it as new. Let rho be the probability, just before a
-/// kept item is inserted, that the filter would report a new item as known. `compensator` is the
-/// sum of the odds `rho / (1 - rho)` over the kept items. `max_odds` is an upper bound on the odds
-/// of every item, and must be fixed before the stream begins. The positions of a new item must be
-/// independent of everything that happened before. A forgotten item that is offered again with the
-/// same seed violates this condition.
+/// An item is *kept* if the filter reported it as new. Consider the moment just before a kept item
+/// is inserted. Let rho be the probability that the filter would now report a new item as known.
+/// `compensator` is the sum of the odds `rho / (1 - rho)` over the kept items. `max_odds` is an
+/// upper bound on the odds of every item, and must be fixed before the stream begins. The positions
+/// of a new item must be independent of everything that happened before. A forgotten item that is
+/// offered again with the same seed violates this condition.
 ///
 /// For a large compensator S, the bound is about `S + sqrt(2 S (ln(1/alpha) + 4))`, where alpha is
 /// `1 - confidence`. The computation takes microseconds.

@@ -86,8 +86,8 @@ pub fn compress(file: &[u8]) -> Result<Vec<u8>, FormatError> {
 /// [`MOST_EXPANSION`] (1,024) times the length of `bytes`.
 ///
 /// # Errors
-/// Returns an error if the bytes are not exactly one file, or are damaged. If the file is not
-/// compressed, damage after the header is not detected. Returns an error if the memory for the
+/// Returns an error if the bytes are damaged, or are not exactly one complete file. If the file is
+/// not compressed, damage after the header is not detected. Returns an error if the memory for the
 /// expanded file cannot be allocated.
 pub fn expand(bytes: &[u8]) -> Result<Vec<u8>, FormatError> {
     if !is_compressed(bytes) {
