@@ -17,8 +17,8 @@ use truebloom_math::{Error, Ground, ItemsEstimate, Variant, as_one_call, items_b
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Quantity {
-    /// The estimate. The value is `None` if all bits of a filter or union that it is computed from
-    /// are set. For [`Comparison::common`] and [`Comparison::similarity`], the estimate is also
+    /// The estimate. The value is `None` if it is computed from a filter or union whose bits are
+    /// all set. For [`Comparison::common`] and [`Comparison::similarity`], the estimate is also
     /// `None` if more than 10 filters are compared.
     pub value: Option<f64>,
     /// The lower end of the interval.

@@ -446,7 +446,8 @@ pub enum FormatError {
     /// The bytes are a compressed filter, or the [difference](crate::wire) between two states of a
     /// filter. Keys cannot be looked up in such bytes.
     Coded {
-        /// True if the bytes are a difference, and false if they are a compressed filter.
+        /// True if the bytes encode the difference of two filters, and false if they encode a
+        /// compressed filter.
         is_difference: bool,
     },
     /// The bytes are not the [difference](crate::wire) between two states of a filter.

@@ -23,9 +23,9 @@ use std::path::{Path, PathBuf};
 /// # What is promised
 /// While the file is open for updates, its header contains a mark. The mark reaches the disk before
 /// the first bit changes. [`close`](Self::close) first writes all bits to the disk. Then it writes
-/// a header without the mark, which contains the counts and the checksum of the bits. An update can
-/// set a bit, but never unsets one. So even if only some of the changes reach the disk, the file
-/// still has every bit that was set before the update.
+/// a header that contains the counts and the checksum of the bits, and no mark. An update can set a
+/// bit, but never unsets one. So even if only some of the changes reach the disk, the file still
+/// has every bit that was set before the update.
 ///
 /// | | keys inserted before the last [`sync`](Self::sync) | keys inserted later |
 /// |---|---|---|
@@ -169,8 +169,8 @@ impl<S: Scheme> InPlace<S> {
     ///   fail, too. The file stays marked as unfinished. [`recover`](Self::recover) can still open
     ///   it.
     /// * Returns [`FileError::Replaced`] if the path no longer leads to the open file, because the
-    ///   file was replaced, moved or deleted. A program that opens the path then does not find the
-    ///   keys that were inserted into this filter.
+    ///   file was replaced, moved or deleted. Programs that open the path afterwards do not find
+    ///   the keys that were inserted into this filter.
     pub fn sync(&mut self) -> Result<(), FileError> {
         let synced = self.flush().and_then(|()| self.write_mark(Fields::mark_unfinished));
         synced.map_err(|cause| self.write_error(cause))?;

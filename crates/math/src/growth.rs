@@ -116,9 +116,9 @@ impl Growth {
     ///
     /// - More than 100 layers would be needed to hold a million times as many items as the first
     ///   layer.
-    /// - The third or a later layer would hold fewer items than the layer before it, although all
-    ///   layers together have not yet reached 2^62 bits. The reason is that each layer needs more
-    ///   bits per item than the previous layer.
+    /// - The third layer or a later one would hold fewer items than the layer before it. This would
+    ///   happen before all layers together reach 2^62 bits. The reason is that each layer needs
+    ///   more bits per item than the previous layer.
     pub fn with_ratio(rate: Rate, first: u64, ratio: f64) -> Result<Growth> {
         if rate.to_f64() < LEAST_RATE {
             return out_of_range(

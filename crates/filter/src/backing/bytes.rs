@@ -52,7 +52,7 @@ impl<B: AsRef<[u8]> + Send + Sync + AsMut<[u8]>> Writable for Checked<B> {
 /// A type for integers that are stored as bytes: a slice of bytes can be read as a slice of this
 /// type.
 pub trait Chunk: Copy + 'static {
-    /// The bytes as a slice of whole integers. Any bytes after the last whole integer are left out.
+    /// The bytes as a slice of integers. Any bytes after the last whole integer are left out.
     fn chunks(bytes: &[u8]) -> &[Self];
 
     /// The bytes as a mutable slice of integers.

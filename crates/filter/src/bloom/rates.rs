@@ -70,7 +70,7 @@ impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
     /// Returns `None` for a full filter, because any large number of items could have filled it.
     ///
     /// The estimate depends only on the set bits, so it is also valid for unions. Returns `None`
-    /// for an intersection, because it can have set bits that none of its keys sets. For an
+    /// for an intersection, because some of its set bits may come from none of its keys. For an
     /// intersection, [`most_items`](Self::most_items) is an upper bound.
     pub fn estimated_items(&self) -> Option<f64> {
         if self.is_intersection() { None } else { estimated_items(self.scheme(), self.ones(), || self.fill_tells_rate()) }

@@ -133,15 +133,15 @@ impl FileHeader {
         self.of_filter(|fields| fields.rate().ok().flatten())
     }
 
-    /// The scheme of a filter. Returns `None` if this version does not know the scheme, and for
-    /// recycling filters, sketches and packs.
+    /// The scheme of a filter. Returns `None` for recycling filters, sketches and packs, and for
+    /// schemes that this version does not know.
     #[must_use]
     pub fn scheme_id(&self) -> Option<SchemeId> {
         self.of_filter(|fields| fields.scheme(self.kind).ok())
     }
 
-    /// The hash function of a filter. Returns `None` if this version does not know the hash
-    /// function, and for recycling filters, sketches and packs.
+    /// The hash function of a filter. Returns `None` for recycling filters, sketches and packs, and
+    /// for hash functions that this version does not know.
     #[must_use]
     pub fn hasher_id(&self) -> Option<HasherId> {
         self.of_filter(|fields| fields.hasher().ok())

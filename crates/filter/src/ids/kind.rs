@@ -50,7 +50,7 @@ file_kind! {
     /// the items that were offered after its last recycle.
     RecyclingOnePhase = 3, "a recycling filter of one phase", "`<RecyclingFilter>::open`, or `truebloom dedup --state`", Spread;
     /// A recycling filter (a filter that forgets old items) with two phases. The filter remembers
-    /// the items that were offered since the recycle before the last one.
+    /// the items that were offered since its second most recent recycle.
     RecyclingTwoPhase = 4, "a recycling filter of two phases", "`<RecyclingFilter>::open`, or `truebloom dedup --state`", Spread;
     /// A Bloom filter that grows.
     Scalable = 5, "a Bloom filter that grows", "`ScalableFilter::open`, or `truebloom check`", Spread;

@@ -127,10 +127,10 @@ impl<S: Scheme, K: Backing> Pack<S, K> {
         record_words(&self.head.scheme).saturating_mul(8)
     }
 
-    /// Writes a filter as a member to the beginning of these bytes. Use this method to store
-    /// members separately. For example, a database can store each member in the file of the table
-    /// that it belongs to. The database then stores only one copy of the values that all members
-    /// share.
+    /// Writes a filter to the beginning of these bytes, in the format of a member of a pack. Use
+    /// this method to store members separately. For example, a database can store each member in
+    /// the file of the table that it belongs to. The database then stores only one copy of the
+    /// values that all members share.
     ///
     /// ```
     /// use truebloom::{BloomFilter, Pack};

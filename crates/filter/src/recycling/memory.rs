@@ -203,7 +203,7 @@ pub trait Memory<K: Backing>: Sized + PartialEq {
     /// Reads the scheme from a header.
     fn read_scheme(fields: &Fields) -> Result<Self::Scheme, FormatError>;
 
-    /// A file header with the kind of these phases and their scheme.
+    /// A file header with the kind and the scheme of these phases.
     fn header(&self) -> Fields;
 
     /// The number of words per phase in a file.

@@ -206,7 +206,7 @@ impl<H: KeyHasher, S: FillScheme, K: Backing> RecyclingFilter<H, S, K> {
     /// The design of this filter. The long-run rates of the filter can be computed from the design.
     /// The design ignores two limits of the policy: the number of insertions, and the age of a
     /// phase. Returns `None` for a filter with two phases and a [`retaining`](Policy::retaining)
-    /// policy, because no way to compute the rates of such filters is known.
+    /// policy: no known method computes its rates.
     pub fn design(&self) -> Option<Design> {
         let Policy { phases, sigma, retaining, seeds, .. } = self.policy;
         let colliding = S::new(self.bits(), self.probes()).ok()?.id() != SchemeId::Classic;

@@ -56,8 +56,8 @@ use truebloom_math::{Growth, Law, Rate};
 /// planned for the same number of keys, by a factor that changes as the filter grows. Once the
 /// first layer is full, this factor is at most about 3.2 at a rate of 0.1%, and at most about 3.7
 /// at 1% ([`Growth::ratio`]). The factor is highest just after a new layer is added. By the time
-/// this layer is full, the factor has fallen to about half of the maximum. On average, with numbers
-/// of keys that are evenly spaced on a logarithmic scale, the factor is 0.7 times its maximum.
+/// this layer is full, the factor has fallen to about half of the maximum. Averaged over numbers of
+/// keys on a logarithmic scale, the factor is 0.7 times its maximum.
 ///
 /// Time: a key that the filter does not contain is looked up in every layer. In each layer, the
 /// lookup often ends before all k bits have been read, where k is the layer's probe count. With 20

@@ -33,8 +33,8 @@ use crate::{Fill, Method, Result, Variant, try_bisect};
 use alloc::format;
 use alloc::vec::Vec;
 
-/// A description of a filter to which more items are added. The numbers of set bits below are
-/// counted before these items are added. The variants differ in how an item chooses its positions.
+/// A description of a filter to which more items are added. The numbers of set bits in the variants
+/// are those before the items are added. The variants differ in how an item chooses its positions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Ground<'a> {

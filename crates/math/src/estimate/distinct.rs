@@ -17,9 +17,9 @@
 //!   `N(a)` be such an N. The functions of this module find `N(a)` by a search that depends only on
 //!   a. The bound states that `n < N(A_n)`. Here n is the true number of keys, and `A_n` is the
 //!   number of keys that changed the filter. Let `a_1` be the largest a with `N(a) <= n`. If the
-//!   bound is wrong, `N(A_n)` is at most n, so `A_n` is at most `a_1`. Since `N(a_1) <= n`, the
-//!   event `A_n <= a_1` has a probability of at most `error`. So for every n, the bound is right
-//!   with probability at least `1 - error`.
+//!   bound is wrong, then `N(A_n) <= n`, and therefore `A_n <= a_1`. Since `N(a_1) <= n`, the event
+//!   `A_n <= a_1` has a probability of at most `error`. So for every n, the bound is right with
+//!   probability at least `1 - error`.
 //! * `S_n` is how many of the first n keys passed, and `rho_i` is the filter's rate just before key
 //!   i. For every t, `exp(t S_n) / prod (1 + rho_i (e^t - 1))` is a martingale with mean 1. The
 //!   product is over the first n keys. An upper bound on the sum of the `rho_i` gives an upper

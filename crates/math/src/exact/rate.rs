@@ -16,8 +16,8 @@ use core::str::FromStr;
 
 /// A false-positive rate strictly between 0 and 1. The rate is the exact number that was written,
 /// and is not rounded to an `f64`. `0.1%`, `1/1000`, `1e-3` and `0.001` are the same rate. If the
-/// rate of a filter can be computed exactly, a plan compares it with this exact number. So a filter
-/// whose rate is exactly the requested rate is accepted.
+/// rate of a filter can be computed exactly, a plan compares that rate with the exact requested
+/// rate. So a filter whose rate is exactly the requested rate is accepted.
 ///
 /// A `Rate` is made from text (`"0.1%".parse()`) or from an `f64`. An `f64` stands for the shortest
 /// decimal that rounds to it. A `Rate` has at most 19 significant digits. Its decimal exponent is

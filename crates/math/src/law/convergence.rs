@@ -126,7 +126,7 @@ pub fn partition_constant(bits_per_item: f64, probes: u32) -> f64 {
 /// if their numbers are equal modulo r. So there are r classes. If b has order r, there are two
 /// cases: the item hits the query's position in all slices of one class and in no others, or in no
 /// slice at all. Let `|A|` be the number of slices in a class A. Let `s(r)` be the sum of
-/// `q^(k-|A|) - q^k` over all r classes. The coefficient is
+/// `q^(k-|A|) - q^k` over the r classes A. The coefficient is
 ///
 /// ```text
 /// (k^2/c^2) [ sum over r of phi(r) (s(r) - k y q^(k-1)) - curvature / 2 ]
@@ -239,7 +239,7 @@ pub struct Conditions {
 }
 
 /// Returns three numbers that show how close a filter with double hashing is to meeting the
-/// conditions of Lemma 4.1 of Kirsch and Mitzenmacher. The conditions say what happens as the
+/// conditions of Lemma 4.1 of Kirsch and Mitzenmacher. The conditions are about limits as the
 /// filter grows. In the limit, a filter meets the conditions whatever its offsets are, even if they
 /// are random.
 ///

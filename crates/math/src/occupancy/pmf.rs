@@ -32,7 +32,7 @@ const SMALLEST: f64 = 1e-280;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Pmf {
-    /// `probabilities[0]` is the probability of this number of set bits.
+    /// The number of set bits to which `probabilities[0]` belongs.
     pub first: u64,
     /// The probabilities; each has a relative error of at most 1e-12.
     pub probabilities: Vec<f64>,

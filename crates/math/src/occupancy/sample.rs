@@ -33,8 +33,8 @@ impl Occupancy {
     ///
     /// # Errors
     /// Fails with [`Error::LawTooCostly`](crate::Error::LawTooCostly) if the simulation would take
-    /// more than about a second. Each of the following reaches this limit: about 10^7 throws
-    /// (independent probes), about 2.5 million draws for committees, and about 10^8 bits.
+    /// more than about a second. Any one of these reaches this limit: about 10^7 throws
+    /// (independent probes), about 2.5 million draws for committees, or about 10^8 bits.
     /// Intersections reach the limit earlier, and so do committees that contain more than half of
     /// the bits.
     pub fn sample(&self, words: &mut impl FnMut() -> u64) -> Result<u64> {

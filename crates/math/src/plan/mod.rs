@@ -193,8 +193,8 @@ impl Plan {
     /// standard plan for the same target.
     ///
     /// If the target gives the number of bits, `self` and `standard` both have about this number of
-    /// bits, so their ratio says nothing. The function then makes two more plans. Neither of their
-    /// targets gives a number of bits:
+    /// bits, so their ratio says nothing. The function then makes two more plans. Neither target
+    /// fixes the number of bits:
     ///
     /// - The standard plan has the same items and the same rate as `self`.
     /// - The blocked plan has the same items and the same rate as `standard`.

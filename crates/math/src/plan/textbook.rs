@@ -16,9 +16,9 @@ pub struct Textbook {
     /// `-n ln p / (ln 2)^2`. If the target gives the number of probes k, the formula is
     /// `-n k / ln(1 - p^(1/k))`.
     pub bits: u64,
-    /// The number of items that the target gives. If it gives none, this is the largest number for
-    /// which the formula for `bits` results in no more bits than the target gives. It is at least
-    /// 1.
+    /// The number of items that the target gives. If the target gives no number of items, this is
+    /// the largest number for which the formula for `bits` stays within the target's bits. It is at
+    /// least 1.
     pub items: u64,
     /// The number of probes that the target gives. If it gives none, this is `(m/n) ln 2` for m
     /// bits and n items. The result is rounded, and limited to the numbers of probes that

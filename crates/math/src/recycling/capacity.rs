@@ -32,10 +32,10 @@ pub struct SizedDesign {
 ///
 /// The filter is emptied when more than sigma of its bits are set. With a larger sigma, the filter
 /// gets fuller, so its rate increases. Therefore the best sigma for a given number of probes is
-/// found by bisection. It is proven that the rate increases with sigma, with one exception:
-/// [`Mode::retaining`] with [`Seeds::Kept`], if probes may collide. For this mode, the rate was
-/// seen to increase with sigma, but this is not proven, so the search tries every sigma for filters
-/// of at most 64 bits.
+/// found by bisection. It is proven that the rate increases with sigma, except in one case: probes
+/// may collide, the mode is [`Mode::retaining`], and the seeds are [`Seeds::Kept`]. For this mode,
+/// an increase of the rate with sigma was observed, but not proven. So for filters of at most 64
+/// bits, the search tries every sigma.
 ///
 /// To accept or reject a design, the search compares proven bounds on the design's rate with the
 /// exact value of `rate`. For small designs, these bounds are computed with about twice the digits
@@ -120,7 +120,7 @@ pub fn worst_capacity(bits: u64, rate: &Rate, mode: Mode) -> Result<Option<Sized
 /// A filter with more bits can hold slightly fewer items, because sigma and the number of probes
 /// are integers. So after a bisection, the search also tries smaller sizes. Up to 512 bits, the
 /// search tries all smaller sizes. Up to a hundred thousand bits, the search tries 48 smaller
-/// sizes; above a hundred thousand bits, it tries 12. With two phases, these are sizes of one of
+/// sizes; above a hundred thousand bits, it tries 12. With two phases, each size counts only one of
 /// the two filters, so the total size is always even. Above 256 bits, the search ends at the first
 /// size that is clearly too small. A size is clearly too small if even its best design cannot hold
 /// enough items unless sigma is raised by more than four. For small filters, the results were

@@ -55,9 +55,9 @@ pub struct NBounded {
     pub printed: f64,
     /// The expected number of new items in a cycle.
     pub arrivals: Bracket,
-    /// The probability that a cycle never ends. It is above 0 only with [`Counting::Real`]: a cycle
-    /// never ends if all bits become set while fewer than N items have set a new bit. The rate and
-    /// the number of arrivals are averages over the cycles that end.
+    /// The probability that a cycle never ends. It is above 0 only with [`Counting::Real`]: all
+    /// bits can become set before N items have each set a new bit, and then the cycle never ends.
+    /// The rate and the number of arrivals are averages over the cycles that end.
     pub stuck: f64,
 }
 

@@ -21,8 +21,8 @@ pub struct Fill {
     pub probes: u32,
     /// The number of distinct items.
     pub items: u64,
-    /// The mean number of different bits that one item sets. If this mean is not known, use a bound
-    /// on it instead: an upper bound for [`at_least`](Self::at_least), or a lower bound for
+    /// The mean number of different bits that one item sets. If this mean is not known, pass an
+    /// upper bound on it to [`at_least`](Self::at_least), and a lower bound to
     /// [`at_most`](Self::at_most).
     pub covered: f64,
 }

@@ -41,8 +41,8 @@ use truebloom_math::Rate;
 ///   Let t be the number of threads. When an item is offered, the number of set bits in the active
 ///   phase is therefore at most `sigma + k (t - 1)`. In a frozen phase, the number of set bits is
 ///   at most `sigma + k t`.
-/// * The item that triggers a recycle stays in the phase that ends at this recycle. If the policy
-///   is [`retaining`](Policy::retaining), this item is also inserted into the next phase.
+/// * The item that triggers a recycle belongs to the phase that this recycle ends. If the policy is
+///   [`retaining`](Policy::retaining), this item is also inserted into the next phase.
 /// * There is no bound on the number of [wrong drops](RecyclingFilter::wrong_drops) (new items that
 ///   are reported as seen), because the number of set bits at each offer depends on the order in
 ///   which the threads run.

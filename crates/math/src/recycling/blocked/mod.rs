@@ -53,9 +53,9 @@ const MOST_LIMIT: f64 = 0.999;
 const MOST_BLOCK_BITS: u64 = 65_536;
 
 impl BlockedDesign {
-    /// Creates the design of a filter of `bits` bits in lines of `block_bits` bits (512 in the
-    /// filters of the crate `truebloom`). The filter is emptied when its current rate exceeds
-    /// `limit` after an insertion.
+    /// Creates the design of a filter with `bits` bits, divided into lines of `block_bits` bits
+    /// (512 in the filters of the crate `truebloom`). The filter is emptied when its current rate
+    /// exceeds `limit` after an insertion.
     ///
     /// Blocked designs do not support [`Phases::Two`](super::Phases::Two), because no bracket is
     /// known for the rate of two filters together. They do not support
@@ -136,10 +136,10 @@ impl BlockedDesign {
     /// Apart from the probability of equal hashes, the worst rate is at most the limit. The
     /// difference between the limit and the worst rate is at most the amount that one item adds to
     /// the rate, plus rounding errors. The widths of the other two brackets are about proportional
-    /// to `1/sqrt(lines)`, where `lines` is the number of lines. The value inside each bracket is
-    /// only an approximation. The approximation assumes that, after any number of items, the
-    /// current rate is exactly the expected rate. In simulations, the relative error of this
-    /// approximation is less than `1/lines`.
+    /// to `1/sqrt(lines)`, where `lines` is the number of lines. Only the bracket is proven; the
+    /// value inside it is an approximation. The approximation assumes that, after any number of
+    /// items, the current rate is exactly the expected rate. In simulations, the relative error of
+    /// this approximation is less than `1/lines`.
     ///
     /// The computation takes a few milliseconds at any size, and up to a second with 32 probes.
     ///
