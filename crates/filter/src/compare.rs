@@ -47,8 +47,8 @@ pub struct Share {
 ///
 /// The interval for the number of items in one filter is computed from the number of insertions
 /// that set a bit ([`FilterOf::changed`]). For a merged filter, this interval is computed from the
-/// set bits. For the number of items that only one of the filters holds, the interval is computed
-/// from the bits that only that filter has set ([`items_beyond`]). The intervals for
+/// set bits. The interval for the number of items that one filter alone holds is computed from the
+/// bits that are set in that filter alone ([`items_beyond`]). The intervals for
 /// [`union`](Self::union) and [`common`](Self::common) are computed by adding and subtracting the
 /// ends of such intervals.
 ///

@@ -31,7 +31,7 @@
 //! * [`insert`](BloomFilter::insert) returns true if the key was certainly new. It returns false if
 //!   the key is a repeat or a false positive.
 //! * [`contains`](BloomFilter::contains) returns true for every key that was inserted. For any
-//!   other key, [`fpr`](BloomFilter::fpr) is the probability that it returns true.
+//!   other key, `contains` returns true with probability [`fpr`](BloomFilter::fpr).
 //! * The *expected* rate is the mean over all seeds. The rate of a single filter differs from the
 //!   expected rate. For a requested rate of 1%, the typical difference is 12% of the expected rate
 //!   with 100 items, and 0.4% with 100,000 items. The guarantee for a single filter accounts for

@@ -5,8 +5,8 @@
 //! * The expected rate is compared with the requested rate ([`ExpectedVerdict`]).
 //! * The filter's own rate, computed from its set bits, is compared with a limit. A rate above the
 //!   limit shows that the filter holds too many items ([`Verification::is_overfull`]).
-//! * The share of random keys that the filter reports as contained is tested against the filter's
-//!   own rate ([`Measurement`]).
+//! * The filter is queried with random keys. The share of keys that it reports as contained is
+//!   tested against the filter's own rate ([`Measurement`]).
 //!
 //! For a correct filter, each check fails with probability at most [`ALPHA`]. This requires that
 //! the inserted keys were chosen without knowing the seed. Keys may repeat.

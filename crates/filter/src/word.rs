@@ -1,6 +1,6 @@
 //! Numbers as they are stored in memory.
 
-/// A number in memory: either as an ordinary integer, or as its little-endian bytes, which need no
+/// A number in memory, stored as an ordinary integer, or as its little-endian bytes, which need no
 /// alignment.
 pub trait Lies<N>: Copy + PartialEq + 'static {
     /// The stored number.

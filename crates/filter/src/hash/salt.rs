@@ -24,8 +24,8 @@ impl Use {
     }
 }
 
-/// Gives a phase or a layer its own positions. A salt is either empty, or 128 bits that are mixed
-/// with a key's hash.
+/// A salt. It makes the positions of a key differ between phases, or between layers. A salt is
+/// either empty, or 128 bits that are mixed with a key's hash.
 ///
 /// With salts, a key is hashed only once for any number of phases or layers. The proofs assume a
 /// random function that maps the hash and the phase to positions. Tests confirm that the salted

@@ -80,10 +80,10 @@ use alloc::vec::Vec;
 )]
 pub trait Key {
     /// Writes the key as a part of a larger key. A number is written as its bytes. A byte string is
-    /// written as its length, followed by its bytes. Any other key is written part by part. A key
-    /// that is not part of a larger key is hashed exactly as this method writes it. There is one
-    /// exception: if [`key_bytes`](Self::key_bytes) returns a byte string, the byte string is
-    /// hashed without its length.
+    /// written as its length, followed by its bytes. Any other key is written part by part. For a
+    /// key that is not part of a larger key, the hashed bytes are exactly those that this method
+    /// writes. There is one exception: if [`key_bytes`](Self::key_bytes) returns a byte string, the
+    /// byte string is hashed without its length.
     fn write_key(&self, to: &mut KeyWriter<'_>);
 
     /// Returns the key as a 64-bit number, or `None` if the key is not encoded as an integer of 8

@@ -103,10 +103,10 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
         self.counts.stats()
     }
 
-    /// An upper bound on the rate [`fpr`](Self::fpr) at the moment when an item is offered. The
-    /// bound holds for every item of every stream. The bound includes the probability that two
-    /// items have equal hashes. If several threads have shared the filter, the bound holds only for
-    /// items that are offered after this call.
+    /// An upper bound on the rate [`fpr`](Self::fpr) whenever an item is offered. The bound holds
+    /// for every item of every stream. The bound includes the probability that two items have equal
+    /// hashes. If several threads have shared the filter, the bound holds only for items that are
+    /// offered after this call.
     pub fn worst_fpr(&self) -> f64 {
         let of_bits = self.memory.worst_rate(&self.policy, self.counts.overfill.unwrap_or(0)) * (1.0 + self.rounding());
         let phases = if self.policy.phases == Phases::One { 1 } else { 2 };

@@ -102,7 +102,7 @@ pub use truebloom_math::SchemeId;
 /// bounds. Tests compare every scheme with its law.
 ///
 /// Only this crate can define schemes. A file identifies its scheme only by a number
-/// ([`SchemeId`]). So this number must mean the same positions in every program that opens the
+/// ([`SchemeId`]). So this number must select the same positions in every program that opens the
 /// file.
 ///
 /// ```compile_fail

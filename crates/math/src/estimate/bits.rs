@@ -32,7 +32,8 @@ const MAX_STEPS: f64 = 1e8;
 /// In these formulas, n is the number of items, k is the number of probes, and x is the number of
 /// set bits:
 /// * For the classic filter, the estimate is `x + x W(x-1) / W(x)` (Burns, equation 47). `W(x)` is
-///   the number of ways in which n items of k distinct bits each can cover exactly x given bits.
+///   the number of ways in which n items, each with k distinct bits, can cover exactly a given set
+///   of x bits.
 /// * For the standard filter, the estimate is `x + S(nk, x-1) / S(nk, x)` (Burns, equation 48). S
 ///   denotes the Stirling numbers of the second kind.
 ///

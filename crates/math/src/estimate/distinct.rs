@@ -84,9 +84,10 @@ pub fn most(variant: Variant, bits: u64, probes: u32, changed: u64, error: f64) 
 /// had reached the value `pass` before the first key was looked up.
 ///
 /// Let n be the number of distinct keys that were looked up. For S of these keys, all bits were
-/// already set, so `n = changed + S`. The function tries 64 values of t. For each value of t,
-/// `t S - n ln(1 + pass (e^t - 1))` exceeds `ln(64/error)` with probability at most `error / 64`.
-/// So each value of t gives an upper bound on n. The function returns the smallest of these bounds.
+/// already set, so `n = changed + S`. The function tries 64 values of t. For each value of t, the
+/// probability that `t S - n ln(1 + pass (e^t - 1))` exceeds `ln(64/error)` is at most
+/// `error / 64`. So each value of t gives an upper bound on n. The function returns the smallest of
+/// these bounds.
 pub fn most_at_rate(pass: f64, changed: u64, error: f64) -> Option<u64> {
     if changed == 0 || pass <= 0.0 {
         return Some(changed);

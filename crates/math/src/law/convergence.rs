@@ -24,7 +24,8 @@ use crate::{Law, binomial};
 /// The prime `2^61 - 1`. To get [`Double::constant`] for large primes, use this number of bits.
 pub const LARGE_PRIME: u64 = (1 << 61) - 1;
 
-/// The number `2^61`. To get [`Double::constant`] for large powers of two, use this number of bits.
+/// The number `2^61`. For any large power of two, call [`Double::constant`] with this number of
+/// bits.
 pub const LARGE_POWER_OF_TWO: u64 = 1 << 61;
 
 /// A number of query positions, and the number of hash pairs that hit exactly this many of them.
@@ -330,12 +331,12 @@ pub fn hits_of_one_filter(queries: u64, rate: f64, hits: u64) -> f64 {
     binomial::probability(hits, queries, rate)
 }
 
-/// Returns a number of bits per item below which the rate is close to [`limit_rate`]. This is the
-/// rule of thumb at the end of section 6 of Kirsch and Mitzenmacher. For a filter with n items, the
-/// rate is about [`limit_rate`] plus a/n, where a does not depend on n. "Close" means that a/n is
-/// less than `share` times the rate. The rule, corrected by erratum K8, is
-/// `c < (log2(n epsilon / (ln 2)^5) - 1.0131) / 2`. Here c is the number of bits per item, and
-/// epsilon is `share`. This function returns the right side.
+/// Returns a number of bits per item. With fewer bits per item, the rate is close to
+/// [`limit_rate`]. This is the rule of thumb at the end of section 6 of Kirsch and Mitzenmacher.
+/// For a filter with n items, the rate is about [`limit_rate`] plus a/n, where a does not depend on
+/// n. "Close" means that a/n is less than `share` times the rate. With the correction of erratum
+/// K8, the rule is `c < (log2(n epsilon / (ln 2)^5) - 1.0131) / 2`. Here c is the number of bits
+/// per item, and epsilon is `share`. This function returns the right side.
 #[must_use]
 pub fn negligible_up_to(items: u64, share: f64) -> f64 {
     (libm::log2(items as f64 * share / libm::pow(core::f64::consts::LN_2, 5.0)) - 1.0131) / 2.0

@@ -168,8 +168,8 @@ pub(crate) const EQUAL_HASHES: &str = "equal hashes";
 pub struct Floor {
     /// The reason for this amount, for example `equal hashes`.
     pub cause: &'static str,
-    /// The amount added to the rate. For the causes `equal hashes`, `equal pairs of hashes` and
-    /// `reversed progressions`, the amount is an upper bound. For all other causes, the amount is a
+    /// The amount added to the rate. The amount is an upper bound if the cause is `equal hashes`,
+    /// `equal pairs of hashes` or `reversed progressions`. For all other causes, the amount is a
     /// first-order approximation.
     pub rate: f64,
 }

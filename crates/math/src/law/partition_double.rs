@@ -310,9 +310,9 @@ impl Law for PartitionDouble {
     /// - `equal pairs of hashes`: an item and the query have the same h1 and h2 modulo m'. This
     ///   term is an upper bound.
     /// - `h2 of short order`: an item and the query share positions in several slices. Let b be the
-    ///   difference between their h2. The smallest positive r with `r b = 0 mod m'` is then below
-    ///   k. There is one such term for each divisor r of m' with `1 < r < k`. This term is a
-    ///   first-order approximation.
+    ///   difference between the item's h2 and the query's h2. The smallest positive r with
+    ///   `r b = 0 mod m'` is then below k. There is one such term for each divisor r of m' with
+    ///   `1 < r < k`. This term is a first-order approximation.
     ///
     /// All terms except the term `equal hashes` tend to 0 as the slices grow.
     fn floors(&self, items: u64, hash_bits: u32) -> Vec<Floor> {

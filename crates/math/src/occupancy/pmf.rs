@@ -131,8 +131,8 @@ impl Occupancy {
     /// # Errors
     /// Fails if `E[|z|^X]` exceeds the range of `f64`. Fails with
     /// [`Error::LawTooCostly`](crate::Error::LawTooCostly) if computing the probabilities would
-    /// take too long. Fails with the same error if probabilities below 1e-280, which are not
-    /// computed, could change the result.
+    /// take too long. Fails with the same error if the probabilities that are left out (below
+    /// 1e-280) could change the result.
     pub fn generating_function(&self, z: f64) -> Result<f64> {
         let _work = work::begin();
         if !z.is_finite() {

@@ -82,13 +82,13 @@ impl Plan {
     /// requested confidence.
     ///
     /// With [`Promise::Mean`], it is also proven that a filter with one bit less does not meet the
-    /// rate. For blocked filters, the proof is for one block less. Two-hash schemes, such as double
-    /// hashing, are an exception: a smaller plan may exist.
+    /// rate. For blocked filters, it is proven that a filter with one block fewer does not meet the
+    /// rate. Two-hash schemes, such as double hashing, are an exception: a smaller plan may exist.
     ///
-    /// With [`Promise::OneFilter`], a smaller plan may also exist because more bits can lower the
-    /// probability of meeting the rate. For example, a standard filter meets the rate if at most s
-    /// of its bits are set. Because s is a whole number, one more bit in the filter can leave s
-    /// unchanged. The probability then falls.
+    /// With [`Promise::OneFilter`], a smaller filter may meet the rate, too, because more bits can
+    /// lower the probability of meeting it. For example, a standard filter meets the rate if at
+    /// most s of its bits are set. Because s is a whole number, one more bit in the filter can
+    /// leave s unchanged. The probability then falls.
     ///
     /// # Errors
     /// Fails if a parameter is out of range. Fails with

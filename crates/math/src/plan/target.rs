@@ -160,8 +160,8 @@ impl Target {
         Target { promise: Promise::Mean, ..self }
     }
 
-    /// Sets the confidence: the probability, over random seeds, that a filter meets the requested
-    /// rate. The default is 99.9%.
+    /// Sets the confidence: the lowest allowed probability, over random seeds, that a filter meets
+    /// the requested rate. The default is 99.9%.
     #[must_use]
     pub fn confidence(self, confidence: f64) -> Target {
         Target { promise: Promise::OneFilter { confidence }, ..self }

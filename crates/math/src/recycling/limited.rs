@@ -21,8 +21,8 @@ impl Design {
     /// fuller in the cycles that reach item i. So the average rises with the limit. The relative
     /// error is below 1e-9.
     ///
-    /// The computation takes time O(probes x items x width). Here, width is how many numbers of set
-    /// bits have a probability that is not negligible.
+    /// The computation takes time O(probes x items x width). Here, width is the count of those
+    /// numbers of set bits whose probability is not negligible.
     ///
     /// # Errors
     /// Fails if `items` is 0, or if the computation would take more than 6e7 steps. Also fails for

@@ -66,7 +66,7 @@ pub struct NBounded {
 ///
 /// For [`Counting::Worst`], the rate is exact at any size. For the other kinds of [`Counting`], the
 /// distribution of the number of set bits is computed item by item. This takes time O(items x
-/// probes x width). Here, width is how many numbers of set bits have a probability that is not
+/// probes x width). Here, width is the count of those numbers of set bits whose probability is not
 /// negligible. If this would take more than 6e7 steps, the function fails with
 /// [`Error::TooLong`](crate::Error::TooLong). The brackets include all rounding errors.
 ///

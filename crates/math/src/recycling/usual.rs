@@ -58,9 +58,9 @@ impl Comparison {
     }
 
     /// Returns the number of items per phase with two phases, divided by the number of items per
-    /// cycle of [`usual`](Self::usual). With [`Trigger::Included`], two phases remember every item
-    /// for at least as long as the shortest possible phase lasts. In contrast, the usual design may
-    /// forget an item as soon as the next item comes.
+    /// cycle of [`usual`](Self::usual). With [`Trigger::Included`] and two phases, every item is
+    /// remembered for at least as long as the shortest possible phase lasts. In contrast, the usual
+    /// design may forget an item as soon as the next item comes.
     #[must_use]
     pub fn gain_two_phase(&self) -> Option<f64> {
         self.over_usual(self.two_phase.as_ref())
