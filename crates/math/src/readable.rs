@@ -86,9 +86,9 @@ impl Serialize for Plan {
 }
 
 impl<'de> Deserialize<'de> for Plan {
-    /// Creates the plan for the scheme, bits, probes and items that were read, and proves its rates
-    /// again. Returns an error if a filter with these values does not meet the target. This takes
-    /// as long as [`Plan::new`] with a target that gives bits, probes and items.
+    /// Creates the plan from the scheme, bits, probes and items that were read, and proves its
+    /// rates again. Returns an error if a filter with these values does not meet the target. This
+    /// takes as long as [`Plan::new`] with a target that gives bits, probes and items.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Plan, D::Error> {
         let PlanData { scheme, bits, probes, items, target } = PlanData::deserialize(deserializer)?;
         Plan::of_size(scheme, bits, probes, items, target).map_err(D::Error::custom)

@@ -128,7 +128,7 @@ fn misalignment(memory: &[u64], alignment: usize) -> usize {
     ((memory.as_ptr() as usize / 8).wrapping_neg()) & (alignment - 1)
 }
 
-/// Number types whose zero consists of zero bytes.
+/// Number types in which the value 0 is stored as zero bytes.
 ///
 /// # Safety
 /// Bytes that are all 0 must be a valid value of the type.

@@ -17,7 +17,7 @@ pub struct InnerProduct {
     /// An upper bound on the amount by which the estimate exceeds the inner product. The bound
     /// fails with a probability of at most `delta`. The caller chooses `delta`.
     pub error_bound: f64,
-    /// Whether the estimate or any counter of the two sketches reached its highest value.
+    /// Whether the estimate, or any counter of the two sketches, is at its highest possible value.
     pub saturated: bool,
 }
 

@@ -171,9 +171,9 @@ pub trait Memory<K: Backing>: Sized + PartialEq {
     fn prefetch(&self, hash: KeyHash);
 
     /// The positions of the bits that must be unset again if this item ends the phase. These are
-    /// the bits that the item would newly set. If `is_last` is true, the item is known to end the
-    /// phase. The list is empty if this item cannot end the phase, or if the policy keeps the bits
-    /// of an item that ends a phase.
+    /// the bits of the item that are not yet set. If `is_last` is true, the item is known to end
+    /// the phase. The list is empty if this item cannot end the phase, or if the policy keeps the
+    /// bits of an item that ends a phase.
     fn trigger_bits(&self, _hash: KeyHash, _policy: &Policy<Self::Limit>, _is_last: bool) -> Vec<u64>
     where
         K: Counted,

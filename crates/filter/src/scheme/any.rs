@@ -30,7 +30,7 @@ macro_rules! any_scheme {
         }
 
         impl AnyScheme {
-            /// Makes the scheme with this number.
+            /// Creates the scheme that has this number in files.
             ///
             /// # Errors
             /// Returns an error if the scheme does not allow these `bits` and `probes`. Also

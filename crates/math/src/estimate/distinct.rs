@@ -54,8 +54,8 @@ const SLACK: f64 = 1e-9;
 ///   *passes* if all its bits are already set. Let V be the sum of the pass probabilities of all n
 ///   keys. The first step gives an upper bound v on V.
 /// * Let s be a number above v. With a probability of at most `exp(-(s ln(s/v) - s + v))`, s or
-///   more keys pass although V does not exceed v. The function rules out the value n if this upper
-///   bound is at most `error / 2` for `s = n - changed`.
+///   more keys pass although V does not exceed v. With `s = n - changed`, the function rules out
+///   the value n if this upper bound is at most `error / 2`.
 ///
 /// ```
 /// use truebloom_math::{Variant, distinct};

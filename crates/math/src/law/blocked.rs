@@ -183,8 +183,8 @@ impl Law for Blocked {
         Ok(None)
     }
 
-    /// Always returns `None`. The reason is that, in general, the number of set bits does not have
-    /// the distribution of a sum of independent Bernoulli variables.
+    /// Always returns `None`. In general, the number of set bits is not distributed like a sum of
+    /// independent Bernoulli variables.
     fn fill(&self, _: u64) -> Result<Option<Fill>> {
         Ok(None)
     }

@@ -224,9 +224,9 @@ pub fn lemma_6_1_upper(items: u64, pairs_of_events: f64) -> f64 {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Conditions {
-    /// The number that must tend to 0 by condition 3: `n (p - k/m)`. Here n is the number of items,
-    /// k the number of probes, m the number of bits, and p the probability that an item hits a
-    /// given position. The number is at most 0, because an item can have fewer than k different
+    /// `n (p - k/m)`: the number that condition 3 requires to tend to 0. Here n is the number of
+    /// items, k the number of probes, m the number of bits, and p the probability that an item hits
+    /// a given position. The number is at most 0, because an item can have fewer than k different
     /// positions (erratum K7).
     pub single: f64,
     /// `n p`: the first of the two numbers that condition 4 requires to tend to 0. Here n is the

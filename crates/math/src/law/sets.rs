@@ -20,9 +20,9 @@ use core::str::FromStr;
 pub enum SetOp {
     /// OR: the result is exactly the filter of the union of the sets.
     Union,
-    /// AND: every bit that is set in the filter of the intersection is also set in the result. More
-    /// bits than these can be set in the result, because different items can set the same bit in
-    /// the two filters.
+    /// AND: every bit that is set in the filter of the intersection is also set in the result. The
+    /// result can have additional set bits, because different items can set the same bit in the two
+    /// filters.
     Intersection,
 }
 

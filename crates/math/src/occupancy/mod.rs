@@ -61,12 +61,11 @@ pub(crate) struct Committees {
 ///
 /// Probabilities are computed by recurrences whose terms are all positive, or by contour integrals.
 /// Neither method loses digits by subtracting nearly equal numbers. Moments are computed in integer
-/// arithmetic. If it would take too long to compute the probability of a given value of X, the
-/// methods that return such probabilities fail with
-/// [`Error::LawTooCostly`](crate::Error::LawTooCostly). In this case, [`cdf`](Occupancy::cdf),
-/// [`at_least`](Occupancy::at_least) and [`quantile`](Occupancy::quantile) still return a proven
-/// lower and upper bound ([`Method::Bound`](crate::Method::Bound)), unless even the moments take
-/// too much work.
+/// arithmetic. Methods that return probabilities of X fail with
+/// [`Error::LawTooCostly`](crate::Error::LawTooCostly) if the computation would take too long. In
+/// this case, [`cdf`](Occupancy::cdf), [`at_least`](Occupancy::at_least) and
+/// [`quantile`](Occupancy::quantile) still return a proven lower and upper bound
+/// ([`Method::Bound`](crate::Method::Bound)), unless even the moments take too much work.
 ///
 /// ```
 /// use truebloom_math::occupancy::Occupancy;

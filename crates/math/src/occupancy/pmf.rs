@@ -124,9 +124,9 @@ impl Occupancy {
     /// Returns the generating function `E[z^X]` of the number X of set bits, for a finite z of
     /// either sign. See equations (5), (20) and (28) of Burns.
     ///
-    /// The function is a sum over all probabilities, and takes as long as [`Occupancy::pmf`]. For
-    /// z >= 0, the relative error is at most 2e-12. For z < 0, the signs of the terms alternate,
-    /// and the absolute error is at most `2e-12 * E[|z|^X]`.
+    /// The method sums over all probabilities, so it takes as long as [`Occupancy::pmf`]. For z >=
+    /// 0, the relative error is at most 2e-12. For z < 0, the signs of the terms alternate, and the
+    /// absolute error is at most `2e-12 * E[|z|^X]`.
     ///
     /// # Errors
     /// Fails if `E[|z|^X]` exceeds the range of `f64`. Fails with

@@ -119,8 +119,8 @@ impl Forgetting {
         Ok((sum / before).clamp(0.0, 1.0))
     }
 
-    /// Returns the probability that an item is forgotten after `seconds` seconds. New items arrive
-    /// as a Poisson process, with `rate` items per second on average.
+    /// Returns the probability that an item is no longer remembered `seconds` seconds after it
+    /// came. New items arrive as a Poisson process, with `rate` items per second on average.
     ///
     /// The number of new items in this time has a Poisson distribution with the mean
     /// `seconds * rate`. If the mean is 700 or more, the function uses a normal distribution with

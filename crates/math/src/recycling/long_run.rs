@@ -82,9 +82,9 @@ impl Design {
         Ok(self.adding_equal_hashes(self.long_run_of_bits()?))
     }
 
-    /// Like [`long_run`](Self::long_run), but without the false positives that equal hashes of
-    /// different items cause. These are the rates as Dozier, Salamatian and Rubenstein define them.
-    /// At usual rates, `long_run` returns the same numbers.
+    /// Like [`long_run`](Self::long_run), but ignores false positives due to equal hashes. These
+    /// are the rates as Dozier, Salamatian and Rubenstein define them. At usual rates, `long_run`
+    /// returns the same numbers.
     ///
     /// # Errors
     /// Fails as [`long_run`](Self::long_run) does.
@@ -115,8 +115,8 @@ impl Design {
         Ok(self.adding_equal_hashes(self.long_run_of_bits_nearly()?))
     }
 
-    /// Like [`long_run_nearly`](Self::long_run_nearly), but without the false positives that equal
-    /// hashes of different items cause. See [`long_run_of_bits`](Self::long_run_of_bits).
+    /// Like [`long_run_nearly`](Self::long_run_nearly), but ignores false positives due to equal
+    /// hashes. See [`long_run_of_bits`](Self::long_run_of_bits).
     ///
     /// # Errors
     /// Fails as [`long_run_nearly`](Self::long_run_nearly) does.

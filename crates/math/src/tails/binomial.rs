@@ -88,7 +88,7 @@ pub fn noticed_factor(trials: u64, rate: f64, alpha: f64) -> f64 {
     noticed_rate(trials, rate, alpha).map_or(f64::INFINITY, |noticed| noticed / rate)
 }
 
-/// Returns the smallest true probability above `rate` at which a test of `rate` rejects it with
+/// Returns the smallest true probability above `rate` that a test of `rate` detects with
 /// probability at least 99%. At every larger true probability, the test also rejects `rate` with
 /// probability at least 99%. The test rejects `rate` if the p-value is below `alpha`. The p-value
 /// is twice the result of [`at_least`] for `rate` (see [`two_sided`]). The result is `None` if even

@@ -24,8 +24,8 @@
 //! not known at that time. So the bound uses the average of the martingales for a fixed list of
 //! values of u. This average is a martingale, too. By Ville's inequality, the probability that it
 //! ever reaches `1 / alpha` is at most alpha. So the bound is valid even if it is computed after
-//! every item. For any value of S, the bound is close to the one that uses only the best single u
-//! of the list.
+//! every item. For any value of S, the bound is nearly as good as the bound for the best u of the
+//! list.
 
 use crate::error::{check_confidence, out_of_range};
 use crate::{Result, bisect};

@@ -115,7 +115,7 @@ impl Double {
         Ok(Double { bits, probes, step, offsets })
     }
 
-    /// Returns the range of `h2`.
+    /// Returns the range of the values that `h2` can have.
     #[must_use]
     pub fn step(&self) -> Step {
         self.step

@@ -43,7 +43,7 @@ pub const MOST_BITS_SEARCHED: u64 = 256;
 /// the efficiency. It divides the range of n into intervals. For all n from a to b, `n ln(1/f(n))`
 /// is at most `b ln(1/f(a))`, because the rate increases with n. If this bound is below the best
 /// value found so far, the search discards the interval. Otherwise, it divides the interval again,
-/// until only single numbers remain. To compare two of these numbers, a and b, exactly, the search
+/// until only single numbers remain. For an exact comparison of two candidates a and b, the search
 /// compares `f(a)^a` with `f(b)^b`. The search computes about `sqrt(n)` rates. It does not assume
 /// that the efficiency has a single peak, and it does not use Burns' conjecture 28, which is false.
 ///

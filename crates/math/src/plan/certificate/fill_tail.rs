@@ -36,8 +36,8 @@ pub struct OneFilter {
 /// formulas hold for every `tilt` above 0, so rounding `tilt` does no harm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TailBound {
-    /// The probability is 0. A filter with m bits and n items of k probes each has at most
-    /// `min(m, n k)` set bits, and this number is below `a`.
+    /// The probability is 0. With m bits, and n items of k probes each, at most `min(m, n k)` bits
+    /// can be set. This is below `a`.
     Certain,
     /// The filter is so small that the checker can compute the distribution of the number of set
     /// bits item by item.
