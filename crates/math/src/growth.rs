@@ -237,10 +237,10 @@ impl Growth {
     }
 
     /// Returns the plan of the layer with this number, counted from 0. The layer consists of whole
-    /// 64-bit words. It is the smallest layer whose expected rate, when the layer is full, is at
-    /// most the layer's share of the requested rate. About a millionth of the share is reserved for
-    /// false positives that are caused by equal hashes, and for rounding errors. This takes about
-    /// 100 microseconds.
+    /// 64-bit words. It is the smallest layer whose expected rate, with the layer's planned number
+    /// of items, is at most the layer's share of the requested rate. About a millionth of the share
+    /// is reserved for false positives that are caused by equal hashes, and for rounding errors.
+    /// This takes about 100 microseconds.
     ///
     /// # Errors
     /// Fails if the layer would have more than [`MAX_BITS`] bits.
