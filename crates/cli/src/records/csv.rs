@@ -415,8 +415,8 @@ impl Csv {
         let named = || fields(record, self.delimiter).position(|field| field.name() == *wanted);
         let numbered = || wanted.parse().ok().filter(|number| (1..=width).contains(number)).map(|number| number - 1);
         let key = if self.has_header { named().or_else(numbered) } else { numbered() };
-        let others = || fields(record, self.delimiter).enumerate().filter(|(_, field)| field.name() == *wanted).map(|(nth, _)| nth + 1);
-        if let (true, [first, second, ..]) = (self.has_header, others().collect::<Vec<_>>().as_slice()) {
+        let all = || fields(record, self.delimiter).enumerate().filter(|(_, field)| field.name() == *wanted).map(|(nth, _)| nth + 1);
+        if let (true, [first, second, ..]) = (self.has_header, all().collect::<Vec<_>>().as_slice()) {
             return Err(format!(
                 "there are several columns `{wanted}`, such as columns {first} and {second}; give the number of the key's column with --column"
             ));

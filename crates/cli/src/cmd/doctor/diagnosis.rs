@@ -1,7 +1,7 @@
 //! Diagnosis: explains an error of the file format.
 
 use super::heal;
-use super::rebuild::{rebuild, replace};
+use super::rebuild::{FILTER_AGAIN, rebuild, replace};
 use crate::failure::{for_shell, without_advice};
 use std::io::{self, Read};
 use std::ops::Range;
@@ -160,7 +160,6 @@ fn coded(path: &Path, length: u64, cause: &FormatError) -> Diagnosis {
 /// Identifies a file that is not a filter.
 fn foreign(start: &[u8], path: &Path, at: Option<Range<u64>>) -> Diagnosis {
     let shown = for_shell(path);
-    let lost = "or, if the file was a filter: build it again from its data with `truebloom create`";
     let is_text = !start.is_empty() && start.iter().all(|byte| matches!(byte, b'\t' | b'\n' | b'\r' | 0x20..=0x7e | 0x80..));
     let (what, remedy) = if start.starts_with(&[0x1f, 0x8b]) {
         (", but a gzip file", format!("unpack it and look again: {}", into_new("unpacked", &format!("gzip -dc {shown}"))))
@@ -180,7 +179,7 @@ fn foreign(start: &[u8], path: &Path, at: Option<Range<u64>>) -> Diagnosis {
         wrong: format!("this is not a filter file{what}"),
         at,
         saved: "nothing: the file was never a truebloom filter, or its beginning was overwritten".to_owned(),
-        remedy: std::iter::once(remedy).chain((!is_text).then(|| lost.to_owned())).collect(),
+        remedy: std::iter::once(remedy).chain((!is_text).then(|| FILTER_AGAIN.to_owned())).collect(),
         header: None,
     }
 }

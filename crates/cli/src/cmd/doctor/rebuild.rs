@@ -9,6 +9,9 @@ use truebloom_math::{Layout, Plan, SchemeId, Target};
 /// What `rebuild` says if the header does not say how the filter was made.
 const CREATE: &str = "or build the filter again from its data with `truebloom create`";
 
+/// What to do with a file that may have been a filter.
+pub(super) const FILTER_AGAIN: &str = "or, if the file was a filter: build it again from its data with `truebloom create`";
+
 pub(super) fn replace(path: &Path) -> String {
     format!("replace {} with an intact copy", path.shown())
 }
@@ -24,7 +27,7 @@ pub(super) fn rebuild(path: &Path, header: Option<&FileHeader>) -> Vec<String> {
         Some(FileKind::CountMin | FileKind::TwoHashCountMin) => plain(&["or count the data again with `truebloom count`"]),
         Some(FileKind::Pack) => plain(&["or make the file again with the program that made it"]),
         _ => plain(&[
-            "or, if the file was a filter: build it again from its data with `truebloom create`",
+            FILTER_AGAIN,
             "or, if the file was a state of `truebloom dedup`: remove it; the next run then begins with an empty state",
         ]),
     };
