@@ -79,7 +79,7 @@ fn bounds_and_figures() -> Result<Vec<Claim>> {
             [
                 "table-1-batches",
                 "Table 1",
-                "the probes (balls) of the classic filter form k batches of n balls, and the balls of a batch set distinct bits; checked by the mean number of set bits; m = 100, n = 20, k = 3",
+                "the probes of the classic filter, called balls, form k batches of n balls, and the balls of a batch set distinct bits; checked by the mean number of set bits; m = 100, n = 20, k = 3",
             ],
             "holds",
             (swapped / means[0] - 1.0).abs() < 1e-9,

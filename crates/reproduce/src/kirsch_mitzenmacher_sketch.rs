@@ -17,7 +17,7 @@ pub(super) fn claims() -> Result<Vec<Claim>> {
             ["theorem-9-1-depth", "theorem 9.1", "the failure probability delta must be at least ln(1/(epsilon (1 - 1/(2e^2)))); epsilon = 0.01"],
             "delta >= ln(1/(epsilon (1 - 1/(2e^2))))",
             needed <= 1.0,
-            format!("this logarithm is {}, but a probability is at most 1", shown(needed)),
+            format!("the right side is {}, but delta is a probability, so it is at most 1", shown(needed)),
         )
         .unless("this is a condition on the depth d, not on delta; with the smallest such d, the theorem says that an error above epsilon has a probability of at most epsilon (checked for epsilon = 0.1 to 1e-12)", keeps, "K12"),
         Claim::statement(

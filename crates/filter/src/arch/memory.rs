@@ -21,11 +21,12 @@ const MANY_WORDS: usize = HUGE_PAGE_WORDS;
 /// A fixed number of words, which begin at the start of a 64-byte line. A program can have many
 /// small filters, so the struct itself takes only two words of memory.
 ///
-/// Few words are stored in an aligned allocation of exactly their size. Many words are stored in a
-/// larger vector, which also has unused space before and after the words. There are two reasons for
-/// using a vector. First, the system provides zeroed pages only for allocations with ordinary
-/// alignment. In an aligned allocation, the program would have to write the zeros itself. Second,
-/// words that were read from a file into a vector can stay in this vector.
+/// If there are only a few words, they are stored in an aligned allocation of exactly their size.
+/// Otherwise, they are stored in a larger vector, which also has unused space before and after the
+/// words. There are two reasons for using a vector. First, the system provides zeroed pages only
+/// for allocations with ordinary alignment. In an aligned allocation, the program would have to
+/// write the zeros itself. Second, words that were read from a file into a vector can stay in this
+/// vector.
 pub struct AlignedWords {
     /// The first word. A small number of words has its own allocation. A large number is in a
     /// vector's memory, where [`Around`] follows the last word.

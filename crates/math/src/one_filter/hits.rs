@@ -45,8 +45,8 @@ pub struct Hits {
     /// The mean number of hits, `Q E[R]`, where R is the rate of the filter. The relative error is
     /// below 1e-15.
     pub mean: f64,
-    /// The variance of the number of hits, `Q E[R (1-R)] + Q^2 Var[R]`, where R is the rate of the
-    /// filter. The relative error is below 2e-15.
+    /// The variance of the number of hits, `Q E[R (1-R)] + Q^2 Var[R]`, where Q is the number of
+    /// queries, and R is the rate of the filter. The relative error is below 2e-15.
     pub variance: f64,
 }
 

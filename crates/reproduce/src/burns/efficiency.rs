@@ -340,7 +340,7 @@ fn valleys_and_compression() -> Result<Vec<Claim>> {
             ["compressed", "section 4.3", "if all classic filters with one item are numbered, and only the number of a filter is stored, the efficiency is 1; m = 16, k = 1, 2, 4, 8"],
             "holds",
             shares.iter().all(|share| (share - 1.0).abs() < 1e-12),
-            format!("the efficiencies are {}, because a number takes a whole number of bits", listed(shares.iter().map(|share| shown(*share)))),
+            format!("the efficiencies are {}, because the stored number is rounded up to whole bits", listed(shares.iter().map(|share| shown(*share)))),
         )
         .unless("at a rate of 1/C(m, k), the efficiency is log2(C(m, k)) / ceil(log2(C(m, k)))", in_whole_bits, "B35"),
         Claim::statement(

@@ -321,7 +321,7 @@ pub(super) fn add_design(report: &mut Report, noun: &str, filter: &Filter, chose
         (_, None) => format!(", each with room for {full}; when one is full, the other is emptied"),
         (_, Some(age)) => format!("; the older phase is emptied after {} or after {full}", time_text(age)),
     };
-    let layout = if design.layout() == Layout::Standard { "" } else { ", blocked" };
+    let layout = if design.layout() == Layout::Standard { "" } else { ", blocked layout" };
     let split = if phases == 1 { String::new() } else { format!(" in {}", plural(phases, "phase")) };
     report.line("memory", format!("{}{layout}{split}{forgets}", bytes(chosen.bytes())));
     let sure = design.sigma().filter(|_| phases > 1).map(|sigma| sigma / u64::from(design.probes()) / chosen.entries);

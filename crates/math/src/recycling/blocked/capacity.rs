@@ -194,9 +194,9 @@ fn decimal_below(limit: f64) -> i64 {
     (power + 18) * 9_000 + digits.clamp(1_000, 9_999) - 1_000
 }
 
-/// Finds nearly the smallest blocked design that is proven to hold at least `items` items per cycle
-/// on average. The long-run average rate of the design is proven to be at most `rate`. The result
-/// is `None` if no design with up to 2^62 bits was found.
+/// Finds a blocked design that is proven to hold at least `items` items per cycle on average. Its
+/// size is close to the smallest possible one. The long-run average rate of the design is proven to
+/// be at most `rate`. The result is `None` if no design with up to 2^62 bits was found.
 ///
 /// The search stops when it has found a size that is large enough and a slightly smaller size that
 /// is not. The two sizes differ by at most one line plus a thousandth of the size. A larger filter
