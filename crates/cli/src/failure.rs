@@ -81,16 +81,31 @@ impl Shown for Path {
 }
 
 /// A path as a single word of a shell command. A name like `x;rm -rf y` must stay one word, and one
-/// that begins with `-` must not become an option. A name that cannot be printed is written with
-/// `printf`, which makes the same bytes in every shell.
+/// that begins with `-` must not become an option. For a name that ends with a newline, the word is
+/// the placeholder `FILE`, because a shell removes the newline.
 pub(crate) fn for_shell(path: &Path) -> String {
-    let name = path.to_string_lossy();
-    if name.chars().any(|c| c.is_control() || c == char::REPLACEMENT_CHARACTER) {
-        return format!("\"$(printf '{}')\"", path.as_os_str().as_encoded_bytes().iter().map(|&byte| octal(byte)).collect::<String>());
+    let bytes = path.as_os_str().as_encoded_bytes();
+    if bytes.ends_with(b"\n") {
+        return "FILE".to_owned();
     }
-    let name = if name.starts_with('-') { format!("./{name}") } else { name.into_owned() };
+    let folder: &[u8] = if bytes.starts_with(b"-") { b"./" } else { b"" };
+    word(&[folder, bytes].concat())
+}
+
+/// A text as a single word of a shell command.
+pub(crate) fn quoted(text: &str) -> String {
+    word(text.as_bytes())
+}
+
+/// A word that cannot be printed is written with `printf`, which makes the same bytes in every
+/// shell.
+fn word(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    if text.chars().any(|c| c.is_control() || c == char::REPLACEMENT_CHARACTER) {
+        return format!("\"$(printf '{}')\"", bytes.iter().map(|&byte| octal(byte)).collect::<String>());
+    }
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-/+,@%:=".contains(&byte);
-    if !name.is_empty() && name.bytes().all(is_plain) { name } else { format!("'{}'", name.replace('\'', r"'\''")) }
+    if !text.is_empty() && text.bytes().all(is_plain) { text.into_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }
 
 /// A byte of a name in the format of `printf`.

@@ -78,8 +78,12 @@ pub(crate) fn over_capacity<K: Counted>(filter: &AnyFilter<K>) -> String {
         _ => String::new(),
     };
     let now = format!(
-        "so the plan's guarantee no longer holds; the rate {is} {rate} now{beside}; plan a larger filter with `truebloom create -n` (at most {} are in this one)",
-        plural(filter.most_items(), "distinct item")
+        "so the plan's guarantee no longer holds; the rate {is} {rate} now{beside}; plan a larger filter with `truebloom create -n`{}",
+        if filter.most_items() == u64::MAX {
+            String::new()
+        } else {
+            format!(" (at most {} are in this one)", plural(filter.most_items(), "distinct item"))
+        }
     );
     if changed > capacity {
         return format!("the filter holds at least {} distinct items, more than the {} planned, {now}", count(changed), count(capacity));

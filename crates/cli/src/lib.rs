@@ -164,9 +164,11 @@ fn without_far_tips(mut error: clap::Error) -> clap::Error {
     if error.kind() == ErrorKind::UnknownArgument {
         error.remove(ContextKind::Suggested);
     }
-    if let Some(ContextValue::Strings(names)) = error.get(ContextKind::SuggestedSubcommand) {
-        let names = shown_names(names);
-        error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(names));
+    if let Some(ContextValue::Strings(names)) = error.get(ContextKind::SuggestedSubcommand)
+        && let Some(best) = names.last()
+    {
+        let name = shown_name(best);
+        error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(vec![name]));
     }
     let text = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.clone()),
@@ -186,14 +188,11 @@ fn without_far_tips(mut error: clap::Error) -> clap::Error {
     error
 }
 
-/// Returns those of the names that the help lists. If there are none, returns the listed names of
-/// the same subcommands.
-fn shown_names(names: &[String]) -> Vec<String> {
+/// Returns this name of a subcommand, or the name that the help lists if this is a hidden alias.
+fn shown_name(name: &str) -> String {
     let page = Command::command();
-    let verbs = || names.iter().filter_map(|name| Some((name, page.find_subcommand(name)?)));
-    let is_shown = |(name, verb): &(&String, &clap::Command)| verb.get_name_and_visible_aliases().contains(&name.as_str());
-    let shown: Vec<String> = verbs().filter(is_shown).map(|(name, _)| name.clone()).collect();
-    if shown.is_empty() { verbs().map(|(_, verb)| verb.get_name().to_owned()).collect() } else { shown }
+    let verb = page.find_subcommand(name).filter(|verb| !verb.get_name_and_visible_aliases().contains(&name));
+    verb.map_or(name, |verb| verb.get_name()).to_owned()
 }
 
 /// Returns the usage of the subcommand that is named in this usage line, without the options that

@@ -93,7 +93,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
 /// Reports what was inserted. `keys` says how the keys were read: as given, or as the filter says.
 fn report(args: &Args, keys: &RecordArgs, filter: &AnyFilter, before: (u64, u64), records: &Records) -> Result<Report, Failure> {
     let mut report = Report::new("insert");
-    let (offered, changed) = (filter.offered() - before.0, filter.changed() - before.1);
+    let (offered, changed) = (records.read(), filter.changed() - before.1);
     report.field("filter", args.filter.display().to_string()).field("inserted", offered).field("new", changed);
     let new = if offered == 0 { String::new() } else { format!(", {}", super::certainly(offered, changed, "new to the filter")) };
     report.line("inserted", format!("{}{new}", plural(offered, keys.noun())));

@@ -196,6 +196,7 @@ fn add_power(report: &mut Report, bits: u64, verification: &Verification, measur
         "noticed",
         json!({ "confidence": CONFIDENCE, "ones": fill.noticed, "share": fill.noticed.map(|more| share(more, fill.ones)), "rate": rate_noticed }),
     );
+    let is_highest = fill.ones == bits || measurement.possible_rates().1 >= 1.0;
     let bits = match fill.noticed {
         _ if !fill.tested => Err("the number of set bits cannot be tested"),
         None if fill.ones == bits => Err("all bits are set, so this test cannot notice additional ones"),
@@ -206,7 +207,6 @@ fn add_power(report: &mut Report, bits: u64, verification: &Verification, measur
         }
     };
     let rate = rate_noticed.map(|noticed| format!("a rate of {} or more", rate_up(noticed, 4)));
-    let is_highest = measurement.possible_rates().1 >= 1.0;
     let rate = rate.ok_or(if is_highest { "no rate is higher than 1" } else { "more queries are needed to notice a higher rate" });
     report.line(
         "sensitivity",

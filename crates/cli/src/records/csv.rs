@@ -429,7 +429,7 @@ impl Csv {
         }
         let remark = if width == 1 && record.contains(&b'\t') {
             "; fields are separated by TABs here: add --delimiter '\\t'"
-        } else if width == 1 && record.contains(&b';') {
+        } else if width == 1 && record.contains(&b';') && !record.contains(&b'"') {
             "; fields are separated by semicolons here: add --delimiter ';'"
         } else if wanted.bytes().all(|byte| byte.is_ascii_digit()) {
             "; a number must be from 1 to the number of columns"

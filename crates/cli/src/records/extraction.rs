@@ -4,6 +4,7 @@
 
 use super::{RecordArgs, json};
 use crate::failure::{Failure, Shown, note, warn};
+use clap::{Args, FromArgMatches};
 use serde_json::{Map, Value};
 use std::path::Path;
 
@@ -96,8 +97,26 @@ impl Extraction {
 
     /// The equivalent options of the command.
     pub(crate) fn options(&self) -> String {
-        let options: Vec<String> = self.0.iter().filter_map(|(name, value)| option(name, value)).collect();
-        if options.is_empty() { "whole lines".to_owned() } else { options.join(" ") }
+        let words: Vec<String> = self.words().iter().map(|word| crate::failure::quoted(word)).collect();
+        if words.is_empty() { "whole lines".to_owned() } else { words.join(" ") }
+    }
+
+    /// The equivalent options, as words without quotes.
+    fn words(&self) -> Vec<String> {
+        self.0.iter().flat_map(|(name, value)| option(name, value)).collect()
+    }
+
+    /// Whether the equivalent options, written on a command line, have this meaning. Labels of
+    /// other programs can combine options that exclude each other.
+    pub(crate) fn can_be_given(&self) -> bool {
+        let words = self.words();
+        // A shell removes newlines from the end of a word that `printf` makes.
+        if words.iter().any(|word| word.ends_with('\n') || word.contains('\0')) {
+            return false;
+        }
+        let parser = RecordArgs::augment_args(clap::Command::new("truebloom").no_binary_name(true));
+        let parsed = parser.try_get_matches_from(words).ok().and_then(|matches| RecordArgs::from_arg_matches(&matches).ok());
+        parsed.is_some_and(|args| args.extraction() == *self && args.splitter().is_ok())
     }
 
     /// The equivalent options, each after a space. Empty if keys are whole lines.
@@ -151,19 +170,23 @@ impl Extraction {
     }
 }
 
-fn option(name: &str, value: &Value) -> Option<String> {
-    let text = value.as_str().map(|text| crate::failure::for_shell(Path::new(text)));
-    Some(match (name, text) {
-        ("null", _) => "-0".to_owned(),
-        ("header", _) => "--no-header".to_owned(),
-        ("fields", Some(list)) => format!("-f {list}"),
-        ("delimiter", Some(_)) if value == "\t" => "--delimiter '\\t'".to_owned(),
-        ("delimiter", Some(character)) => format!("--delimiter {character}"),
-        ("json", Some(path)) => format!("--json-field {path}"),
-        (_, Some(text)) => format!("--{name} {text}"),
-        ("fixed", None) => format!("--fixed {value}"),
-        (_, None) => format!("--{name}"),
-    })
+/// The words of one option.
+fn option(name: &str, value: &Value) -> Vec<String> {
+    let number = value.is_number().then(|| value.to_string());
+    let text = value.as_str().map(str::to_owned).or(number);
+    let flag = match name {
+        "null" => "-0".to_owned(),
+        "header" => "--no-header".to_owned(),
+        "fields" => "-f".to_owned(),
+        "json" => "--json-field".to_owned(),
+        _ => format!("--{name}"),
+    };
+    match text {
+        None => vec![flag],
+        Some(text) if name == "delimiter" && text == "\t" => vec![flag, "\\t".to_owned()],
+        Some(text) if text.starts_with('-') => vec![format!("{flag}={text}")],
+        Some(text) => vec![flag, text],
+    }
 }
 
 impl RecordArgs {

@@ -1,13 +1,13 @@
 //! The header of a file, apart from the payload.
 
 use super::wire::{self, is_compressed};
-use super::{Fields, HEADER_BYTES, Label, at};
+use super::{Fields, HEADER_BYTES, INTERSECTION, Label, at};
 use crate::error::FormatError;
 use crate::hash::Seed;
 use crate::ids::{FileKind, HasherId};
 use alloc::string::{String, ToString};
 use core::ops::Range;
-use truebloom_math::{Rate, SchemeId};
+use truebloom_math::{Growth, Rate, SchemeId};
 
 /// The header of a file. Use this type in programs that inspect files without opening them as
 /// filters. docs/FORMAT.md explains the fields of each kind.
@@ -131,6 +131,19 @@ impl FileHeader {
     #[must_use]
     pub fn rate(&self) -> Option<Rate> {
         self.of_filter(|fields| fields.rate().ok().flatten())
+    }
+
+    /// The plan of the layers of a filter that grows. Returns `None` for every other file, and if
+    /// the plan is not valid.
+    #[must_use]
+    pub fn growth(&self) -> Option<Growth> {
+        if self.kind == FileKind::Scalable { crate::scalable::growth(&self.fields).ok() } else { None }
+    }
+
+    /// Whether a filter is the result of an intersection.
+    #[must_use]
+    pub fn is_intersection(&self) -> bool {
+        self.of_filter(|fields| Some(fields.u32(at::FLAGS) & INTERSECTION != 0)).unwrap_or(false)
     }
 
     /// The scheme of a filter. Returns `None` for recycling filters, sketches and packs, and for

@@ -27,6 +27,14 @@ mod parameter {
     pub(super) const LAYERS: usize = crate::format::at::LAYERS;
 }
 
+/// Reads the plan of the layers from a header.
+pub(crate) fn growth(fields: &Fields) -> Result<Growth, FormatError> {
+    let rate = fields.rate()?.ok_or(FormatError::Rate { numerator: 0, exponent: 0, divisor: 0 })?;
+    let ratio = f64::from_bits(fields.u64(parameter::RATIO));
+    let growth = Growth::with_ratio(rate, fields.u64(parameter::FIRST), ratio);
+    growth.map_err(|error| FormatError::Parameters { why: error.to_string() })
+}
+
 /// The indices of a record's words.
 mod record {
     pub(super) const NUMBER: usize = 0;
@@ -202,10 +210,7 @@ impl Stored for ScalableFilter {
         }
         let hasher = PortableHasher::new(fields.hasher()?, fields.seed());
         check_field("capacity", fields.u64(at::CAPACITY), Expected::Exactly(0))?;
-        let rate = fields.rate()?.ok_or(FormatError::Rate { numerator: 0, exponent: 0, divisor: 0 })?;
-        let ratio = f64::from_bits(fields.u64(parameter::RATIO));
-        let growth = Growth::with_ratio(rate, fields.u64(parameter::FIRST), ratio);
-        let growth = growth.map_err(|error| FormatError::Parameters { why: error.to_string() })?;
+        let growth = growth(fields)?;
         let bits = fields.bits()?;
         check_field("bits modulo 64", bits % 64, Expected::Exactly(0))?;
         let layers = fields.u64_within("layers", parameter::LAYERS, 1, bits / 64)?;

@@ -226,7 +226,10 @@ fn print_counts(args: &Args, asked: &Asked, report: &Report, selected: u64, by_e
 /// reason.
 fn hint(args: &Args, asked: &Asked, inputs: &[PathBuf], keys: &KeysOf, records: &Records, selected: u64) {
     if records.read() == 0 && inputs.iter().any(|input| !is_stdin(input) && !input.exists()) {
-        note("the arguments after the filter are names of files; to look up a key, pipe it in: echo KEY | truebloom check FILTER");
+        let lines = if keys.is_kept && keys.args.says_what_keys_are() { " --lines" } else { "" };
+        note(format_args!(
+            "the arguments after the filter are names of files; to look up a key, pipe it in: echo KEY | truebloom check{lines} FILTER"
+        ));
         return;
     }
     let nothing = records.read() > 0 && selected == if args.invert_match { records.read() } else { 0 };

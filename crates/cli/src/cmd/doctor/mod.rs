@@ -121,5 +121,7 @@ fn add_parameters(report: &mut Report, header: Option<&FileHeader>) {
     let (bits, probes, seed, offered) = (of.bits(), of.probes(), of.seed(), of.offered());
     report.field("bits", bits).field("probes", probes).field("seed", seed.to_string()).field("offered", offered);
     let [bits, probes, keys] = [(bits, "bit"), (probes.into(), "probe"), (offered, "key")].map(|(number, what)| plural(number, what));
-    report.line("header", format!("{bits}, {probes}, seed {seed}, {keys} inserted"));
+    // The number of insertions does not tell what an intersection holds, and may be unknown.
+    let keys = if of.is_intersection() || offered == u64::MAX { String::new() } else { format!(", {keys} inserted") };
+    report.line("header", format!("{bits}, {probes}, seed {seed}{keys}"));
 }

@@ -3,11 +3,11 @@
 use crate::failure::{Shown, for_shell};
 use crate::records::Extraction;
 use std::path::Path;
-use truebloom::{FileHeader, FileKind, HasherId};
-use truebloom_math::{Layout, Plan, SchemeId, Target};
+use truebloom::{FIRST_ITEMS, FileHeader, FileKind, HasherId};
+use truebloom_math::{Growth, Layout, Plan, SchemeId, Target};
 
 /// What `rebuild` says if the header does not say how the filter was made.
-const CREATE: &str = "or build the filter again from its data with `truebloom create`";
+const CREATE: &str = "or build the filter again from its data with `truebloom create`; give the options with which it was made, and those for reading its keys";
 
 /// What to do with a file that may have been a filter.
 pub(super) const FILTER_AGAIN: &str = "or, if the file was a filter: build it again from its data with `truebloom create`";
@@ -35,33 +35,40 @@ pub(super) fn rebuild(path: &Path, header: Option<&FileHeader>) -> Vec<String> {
 }
 
 fn create(path: &Path, header: Option<&FileHeader>) -> String {
-    match header.and_then(options) {
-        Some(options) => {
+    match header.map(|header| (header, options(header))) {
+        Some((header, _)) if header.is_intersection() => {
+            "or make the intersection again from its filters with `truebloom merge --intersect`".to_owned()
+        }
+        Some((_, Some(options))) => {
             format!("or build the filter again from its data: truebloom create {options} --force {} DATA", for_shell(path))
         }
-        None => CREATE.to_owned(),
+        _ => CREATE.to_owned(),
     }
 }
 
 /// The options of `create` that make the same filter from the same data. Returns `None` if the
 /// header does not determine them: a filter of another program may have no plan, or a label with
-/// another meaning.
+/// another meaning, and without a label it is not known how keys were read.
 fn options(header: &FileHeader) -> Option<String> {
     let (scheme, layout, positions) = match header.scheme_id()? {
         SchemeId::Standard => (SchemeId::Standard, Layout::Spread, String::new()),
         _ if header.kind() == FileKind::Blocked => (SchemeId::Standard, Layout::Lines, " --layout blocked".to_owned()),
         scheme => (scheme, Layout::Spread, format!(" --scheme {}", scheme.name())),
     };
-    let size = match header.kind() {
-        FileKind::Scalable => format!("--grow -p {}", header.rate()?),
-        _ => size(header, &Target::new().scheme(scheme).layout(layout))?,
+    let keys = Extraction::of(Some(&header.label()?)).filter(Extraction::can_be_given)?;
+    let size = match header.growth() {
+        Some(growth) => grow(&growth)?,
+        None => size(header, &Target::new().scheme(scheme).layout(layout))?,
     };
     let hasher = if header.hasher_id()? == HasherId::Sip13 { " --untrusted" } else { "" };
-    let keys = match header.label() {
-        Some(label) => Extraction::of(Some(&label))?.options_if_any(),
-        None => String::new(),
-    };
-    Some(format!("{size}{positions}{hasher}{keys} --seed {}", header.seed()))
+    Some(format!("{size}{positions}{hasher}{} --seed {}", keys.options_if_any(), header.seed()))
+}
+
+/// The options for a filter that grows. Returns `None` if `create` never makes such layers.
+fn grow(growth: &Growth) -> Option<String> {
+    let (first, rate) = (growth.first(), growth.rate());
+    let first_text = if first == FIRST_ITEMS { String::new() } else { format!("={first}") };
+    (Growth::new(rate, first).ok()? == *growth).then(|| format!("--grow{first_text} -p {rate}"))
 }
 
 /// The shortest options with which `create` makes a filter of the same size.
@@ -74,9 +81,12 @@ fn size(header: &FileHeader, target: &Target) -> Option<String> {
     };
     let sized = target.clone().bits(bits);
     let exact = sized.clone().probes(probes);
-    let choices = [(target, String::new()), (sized, format!(" -m {bits}")), (exact, format!(" -m {bits} -k {probes}"))];
+    let searched = [(target, String::new()), (sized, format!(" -m {bits}"))];
+    // For other schemes, the search for a size or for a number of probes takes too long.
+    let is_fast = matches!(header.scheme_id(), Some(SchemeId::Standard | SchemeId::Blocked));
+    let choices = searched.into_iter().filter(|_| is_fast).chain([(exact, format!(" -m {bits} -k {probes}"))]);
     // Some schemes have no guarantee for a single filter.
-    let both = choices.into_iter().flat_map(|(target, text)| [(target.clone(), text.clone()), (target.mean(), format!("{text} --mean"))]);
+    let both = choices.flat_map(|(target, text)| [(target.clone(), text.clone()), (target.mean(), format!("{text} --mean"))]);
     let is_same = |target: &Target| Plan::new(target).is_ok_and(|plan| (plan.bits, plan.probes) == (bits, probes));
     both.into_iter().find(|(target, _)| is_same(target)).map(|(_, text)| format!("{plan}{text}"))
 }
