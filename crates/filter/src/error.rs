@@ -129,7 +129,8 @@ pub enum BuildError {
         /// The requested number of rows.
         found: u64,
     },
-    /// The rows of the sketch are hashed in another way than the shape requires (see [`Rows`]).
+    /// The rows of the sketch get their hashes in another way than the shape requires (see
+    /// [`Rows`]).
     #[cfg(feature = "sketches")]
     RowHashes {
         /// How the rows get their hashes, according to the shape.
@@ -446,8 +447,8 @@ pub enum FormatError {
     /// The bytes are a compressed filter, or the [difference](crate::wire) between two states of a
     /// filter. Keys cannot be looked up in such bytes.
     Coded {
-        /// True if the bytes encode the difference of two filters, and false if they encode a
-        /// compressed filter.
+        /// True if the bytes encode the difference between two states of a filter, and false if
+        /// they encode a compressed filter.
         is_difference: bool,
     },
     /// The bytes are not the [difference](crate::wire) between two states of a filter.

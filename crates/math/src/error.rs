@@ -115,8 +115,8 @@ pub enum Error {
         /// A scheme that reaches the rate.
         alternative: String,
     },
-    /// A guarantee for one filter was requested. For this scheme, it is not known how much the rate
-    /// can differ from seed to seed.
+    /// A guarantee for one filter was requested. For this scheme, no useful bound is known on how
+    /// much the rate differs from seed to seed.
     NoGuarantee {
         /// The scheme.
         scheme: SchemeId,

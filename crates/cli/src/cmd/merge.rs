@@ -14,7 +14,7 @@ Examples:
   truebloom merge week.tbl monday.tbl tuesday.tbl           the keys of both
   truebloom merge --intersect both.tbl monday.tbl tuesday.tbl
 
-Only filters that began as empty copies of one filter can be merged. Plan that filter for the number of all keys:
+Only filters with the same size and seed can be merged, such as empty copies of one filter. Plan that filter for the number of all keys:
   truebloom create -n 20M -p 0.1% --empty base.tbl
   truebloom copy --empty base.tbl monday.tbl && truebloom insert monday.tbl monday.txt
   truebloom copy --empty base.tbl tuesday.tbl && truebloom insert tuesday.tbl tuesday.txt
@@ -163,7 +163,7 @@ pub(crate) fn mismatch(purpose: Purpose, first: &Path, other: &Path, error: &Mer
     }
     let remedy = if purpose == Purpose::Union {
         // Not an insertion into the first filter, which was planned for its own keys alone.
-        "Only filters that began as empty copies of one filter can be merged. Plan that filter for the number of all keys, and insert the original data into its copies:\n  \
+        "Only filters with the same size and seed can be merged, such as empty copies of one filter. Plan that filter for the number of all keys, and insert the original data into its copies:\n  \
          truebloom create -n ALL_KEYS -p RATE --empty BASE\n  \
          truebloom copy --empty BASE PART && truebloom insert PART INPUT    (for each input, with options such as --column)"
             .to_owned()

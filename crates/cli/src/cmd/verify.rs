@@ -270,7 +270,7 @@ fn verdict(filter: &Looked, verification: &Verification, measurement: &Measureme
             _ if ranged => {
                 "no fault found: no rate was requested, and both the number of set bits and the measured rate are plausible".to_owned()
             }
-            _ => "no fault found: no rate was requested, and the measurement agrees with the set bits".to_owned(),
+            _ => "no fault found: no rate was requested, and the measured rate agrees with the set bits".to_owned(),
         };
     }
     let mut reasons = Vec::new();

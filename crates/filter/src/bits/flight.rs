@@ -26,7 +26,7 @@ const GROUPS: usize = BATCH / LANES;
 /// A ring buffer for the groups of keys of one batch. It has one slot for each group of a batch,
 /// and one spare slot. While one group is looked up, a group of the next batch is put into the
 /// spare slot, and the cache lines of that group are prefetched. The ring is reused for every
-/// batch, because clearing a new ring would take as long as a lookup.
+/// batch, because initializing a new one would take as long as a lookup.
 pub struct Flights {
     level: Level,
     scheme: InLines,

@@ -10,9 +10,10 @@ use alloc::vec::Vec;
 const BATCH: usize = 32;
 
 impl<R: RowHashes, C: Counter> Sketch<R, C> {
-    /// Adds 1 to the count of each key, as [`add`](Self::add) does. If the sketch does not use
-    /// [conservative update](Self::with_conservative_update), this method is usually faster than a
-    /// call of `add` for each key, because the memory accesses of several keys overlap.
+    /// Adds 1 to the count of each key, like a call of [`add`](Self::add) with the count 1. If the
+    /// sketch does not use [conservative update](Self::with_conservative_update), this method is
+    /// usually faster than a call of `add` for each key, because the memory accesses of several
+    /// keys overlap.
     pub fn add_all<K: Key, I: IntoIterator<Item = K>>(&mut self, keys: I) {
         let mut keys = keys.into_iter();
         let (mut hashes, mut cells) = ([KeyHash::from_uniform_bits(0); BATCH], Vec::new());

@@ -87,9 +87,9 @@ impl Fpr {
     /// The rate of a full filter.
     pub const ONE: Fpr = Fpr { value: 1.0, lower: 1.0, upper: 1.0, ln: 0.0, ln_lower: 0.0, ln_upper: 0.0, method: Method::Exact };
 
-    /// Adds an unknown amount between 0 and `extra` to the rate. An example is the probability that
-    /// two keys have equal hashes. The upper bounds grow by `extra`, rounded up. The lower bounds
-    /// stay as they are.
+    /// Raises the upper bound, for a part of the rate that is known only to lie between 0 and
+    /// `extra`. An example is the probability that two keys have equal hashes. The upper bounds
+    /// grow by `extra`, rounded up. The lower bounds stay as they are.
     ///
     /// If the field `method` is [`Method::Exact`] and `extra` is not negligible, the field becomes
     /// [`Method::Bound`], and `value` becomes the upper bound. An `extra` is negligible if

@@ -24,8 +24,8 @@ use crate::{Law, binomial};
 /// The prime `2^61 - 1`. To get [`Double::constant`] for large primes, use this number of bits.
 pub const LARGE_PRIME: u64 = (1 << 61) - 1;
 
-/// The number `2^61`. For any large power of two, call [`Double::constant`] with this number of
-/// bits.
+/// The number `2^61`. To get [`Double::constant`] for large powers of two, create the [`Double`]
+/// with this number of bits.
 pub const LARGE_POWER_OF_TWO: u64 = 1 << 61;
 
 /// A number of query positions, and the number of hash pairs that hit exactly this many of them.

@@ -134,11 +134,11 @@ pub trait Law: sealed::Sealed + Send + Sync {
         Ok(fpr.upper < rate.to_f64())
     }
 
-    /// Returns the terms that equal hashes and dependent positions add to the rate. Without them,
-    /// it is the rate of a filter with independent positions. The result has one [`Floor`] for each
-    /// cause. Every scheme has the term for equal hashes, which does not depend on the number of
-    /// bits. If the positions of a key depend on each other, there are further terms, which tend to
-    /// 0 as the number of bits grows.
+    /// Returns the terms that equal hashes and dependent positions add to the rate. Without these
+    /// terms, the rate would be that of a filter with independent positions. The result has one
+    /// [`Floor`] for each cause. Every scheme has the term for equal hashes, which does not depend
+    /// on the number of bits. If the positions of a key depend on each other, there are further
+    /// terms, which tend to 0 as the number of bits grows.
     fn floors(&self, items: u64, hash_bits: u32) -> Vec<Floor> {
         vec![Floor { cause: EQUAL_HASHES, rate: hash_floor(items, hash_bits) }]
     }

@@ -61,7 +61,7 @@ pub(crate) struct Committees {
 ///
 /// Probabilities are computed by recurrences whose terms are all positive, or by contour integrals.
 /// Neither method loses digits by subtracting nearly equal numbers. Moments are computed in integer
-/// arithmetic. Methods that return probabilities of X fail with
+/// arithmetic. Methods that return the probabilities of single values of X fail with
 /// [`Error::LawTooCostly`](crate::Error::LawTooCostly) if the computation would take too long. In
 /// this case, [`cdf`](Occupancy::cdf), [`at_least`](Occupancy::at_least) and
 /// [`quantile`](Occupancy::quantile) still return a proven lower and upper bound

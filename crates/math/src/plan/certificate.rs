@@ -134,9 +134,9 @@ impl Certificate {
     /// rates. For a filter with only a few items, it takes a few milliseconds, because the rates
     /// with many different numbers of probes are then computed one by one.
     ///
-    /// Sometimes, a certificate can prove only slightly less than the requested confidence, because
-    /// sharper tail bounds do not fit in it. In this case, `claim.confidence` in the certificate is
-    /// the confidence that these bounds prove.
+    /// Sometimes, the tail bounds that fit in a certificate prove only a confidence slightly below
+    /// the requested one. In this case, `claim.confidence` in the certificate is the confidence
+    /// that these bounds prove.
     ///
     /// # Errors
     /// Fails if a parameter is out of range. Fails with [`Error::NotCertified`] if the claim is

@@ -32,10 +32,10 @@ pub struct SizedDesign {
 ///
 /// The filter is emptied when more than sigma of its bits are set. With a larger sigma, the filter
 /// gets fuller, so its rate increases. Therefore the best sigma for a given number of probes is
-/// found by bisection. It is proven that the rate increases with sigma, except in one case: probes
-/// may collide, the mode is [`Mode::retaining`], and the seeds are [`Seeds::Kept`]. For this mode,
-/// an increase of the rate with sigma was observed, but not proven. So for filters of at most 64
-/// bits, the search tries every sigma.
+/// found by bisection. It is proven that the rate increases with sigma, except for modes with all
+/// of these settings: probes may collide, [`Mode::retaining`] is set, and the seeds are
+/// [`Seeds::Kept`]. For these modes, an increase of the rate with sigma was observed, but not
+/// proven. So for filters of at most 64 bits, the search tries every sigma.
 ///
 /// To accept or reject a design, the search compares proven bounds on the design's rate with the
 /// exact value of `rate`. For small designs, these bounds are computed with about twice the digits

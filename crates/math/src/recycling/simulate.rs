@@ -29,8 +29,8 @@ pub struct Simulated {
     /// The number of first arrivals that are false positives, divided by the number of all
     /// arrivals. Dozier et al. call this rate count-first.
     pub first: Bracket,
-    /// The share of all arrivals that are false-positive first arrivals, or repeats that follow
-    /// such an arrival. Dozier et al. call this rate count-each.
+    /// The share of all arrivals that are false-positive first arrivals, or repeats of such an
+    /// arrival. Dozier et al. call this rate count-each.
     pub each: Bracket,
     /// The mean number of new items per cycle. Here, an item is new if it is not in the active
     /// filter when it arrives. A new item is counted even if the filter wrongly reports it as seen.

@@ -21,9 +21,9 @@ pub struct Fill {
     pub probes: u32,
     /// The number of distinct items.
     pub items: u64,
-    /// The mean number of different bits that one item sets. If this mean is not known, pass an
-    /// upper bound on it to [`at_least`](Self::at_least), and a lower bound to
-    /// [`at_most`](Self::at_most).
+    /// The mean number of different bits that one item sets. If this mean is not known, set this
+    /// field to an upper bound on it before a call of [`at_least`](Self::at_least), or to a lower
+    /// bound before a call of [`at_most`](Self::at_most).
     pub covered: f64,
 }
 

@@ -19,7 +19,7 @@ use core::iter;
 /// # Errors
 /// Returns an error if a file is truncated or damaged, or is being updated in place. Returns an
 /// error if the files differ in kind, scheme, hasher or seed. Also returns an error if the numbers
-/// of bits or of probes differ, unless the file holds a filter that grows.
+/// of bits or of probes differ, unless the files hold a filter that grows.
 pub fn difference(old: &[u8], new: &[u8]) -> Result<Vec<u8>, FormatError> {
     let (old, new) = (plain(old)?, plain(new)?);
     let ((old_header, old_payload), (new_header, new_payload)) = (split(&old)?, split(&new)?);

@@ -136,10 +136,10 @@ impl BlockedDesign {
     /// Apart from the probability of equal hashes, the worst rate is at most the limit. The
     /// difference between the limit and the worst rate is at most the amount that one item adds to
     /// the rate, plus rounding errors. The widths of the other two brackets are about proportional
-    /// to `1/sqrt(lines)`, where `lines` is the number of lines. Only the bracket is proven; the
-    /// value inside it is an approximation. The approximation assumes that, after any number of
-    /// items, the current rate is exactly the expected rate. In simulations, the relative error of
-    /// this approximation is less than `1/lines`.
+    /// to `1/sqrt(lines)`, where `lines` is the number of lines. Only the brackets are proven; the
+    /// value inside each bracket is an approximation. The approximation assumes that, after any
+    /// number of items, the current rate is exactly the expected rate. In simulations, the relative
+    /// error of this approximation is less than `1/lines`.
     ///
     /// The computation takes a few milliseconds at any size, and up to a second with 32 probes.
     ///
