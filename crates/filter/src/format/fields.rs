@@ -6,7 +6,8 @@ use crate::MAX_PROBES;
 use crate::error::{Expected, FormatError};
 use crate::hash::Seed;
 use crate::ids::{FileKind, HasherId};
-use truebloom_math::{MAX_BITS, Rate, SchemeId};
+use alloc::string::ToString;
+use truebloom_math::{Growth, MAX_BITS, Rate, SchemeId};
 use xxhash_rust::xxh3::xxh3_64;
 
 const MAGIC: [u8; 8] = *b"\x89TBL\r\n\x1a\n";
@@ -43,6 +44,9 @@ pub(crate) mod at {
     pub(crate) const PAYLOAD_LENGTH: usize = 104;
     pub(crate) const PAYLOAD_CHECKSUM: usize = 112;
     pub(crate) const PARAMETERS: usize = 120;
+    /// The items of the first layer, and the memory ratio, in files of kind 5.
+    pub(crate) const FIRST: usize = 120;
+    pub(crate) const RATIO: usize = 128;
     /// The number of layers in files of kind 5.
     pub(crate) const LAYERS: usize = 136;
     /// The label of files of kinds 1 and 2.
@@ -214,6 +218,13 @@ impl Fields {
             return Ok(None);
         }
         Rate::from_parts(numerator, exponent, divisor).map(Some).map_err(|_| FormatError::Rate { numerator, exponent, divisor })
+    }
+
+    /// Reads the plan of the layers of a filter that grows.
+    pub(crate) fn growth(&self) -> Result<Growth, FormatError> {
+        let rate = self.rate()?.ok_or(FormatError::Rate { numerator: 0, exponent: 0, divisor: 0 })?;
+        let growth = Growth::with_ratio(rate, self.u64(at::FIRST), f64::from_bits(self.u64(at::RATIO)));
+        growth.map_err(|error| FormatError::Parameters { why: error.to_string() })
     }
 
     /// Marks the file as being updated in place.

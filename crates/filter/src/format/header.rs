@@ -137,7 +137,7 @@ impl FileHeader {
     /// the plan is not valid.
     #[must_use]
     pub fn growth(&self) -> Option<Growth> {
-        if self.kind == FileKind::Scalable { crate::scalable::growth(&self.fields).ok() } else { None }
+        if self.kind == FileKind::Scalable { self.fields.growth().ok() } else { None }
     }
 
     /// Whether a filter is the result of an intersection.

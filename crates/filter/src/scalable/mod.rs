@@ -9,8 +9,6 @@ mod part;
 mod rates;
 mod stored;
 
-pub(crate) use stored::growth;
-
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
 pub use atomic::AtomicScalableFilter;
 

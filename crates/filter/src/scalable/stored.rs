@@ -22,17 +22,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 /// Positions of the parameters in the header.
 mod parameter {
-    pub(super) const FIRST: usize = 120;
-    pub(super) const RATIO: usize = 128;
-    pub(super) const LAYERS: usize = crate::format::at::LAYERS;
-}
-
-/// Reads the plan of the layers from a header.
-pub(crate) fn growth(fields: &Fields) -> Result<Growth, FormatError> {
-    let rate = fields.rate()?.ok_or(FormatError::Rate { numerator: 0, exponent: 0, divisor: 0 })?;
-    let ratio = f64::from_bits(fields.u64(parameter::RATIO));
-    let growth = Growth::with_ratio(rate, fields.u64(parameter::FIRST), ratio);
-    growth.map_err(|error| FormatError::Parameters { why: error.to_string() })
+    pub(super) use crate::format::at::{FIRST, LAYERS, RATIO};
 }
 
 /// The indices of a record's words.
@@ -210,7 +200,7 @@ impl Stored for ScalableFilter {
         }
         let hasher = PortableHasher::new(fields.hasher()?, fields.seed());
         check_field("capacity", fields.u64(at::CAPACITY), Expected::Exactly(0))?;
-        let growth = growth(fields)?;
+        let growth = fields.growth()?;
         let bits = fields.bits()?;
         check_field("bits modulo 64", bits % 64, Expected::Exactly(0))?;
         let layers = fields.u64_within("layers", parameter::LAYERS, 1, bits / 64)?;
