@@ -6,8 +6,9 @@ use crate::MAX_PROBES;
 use crate::error::{Expected, FormatError};
 use crate::hash::Seed;
 use crate::ids::{FileKind, HasherId};
-use alloc::string::ToString;
-use truebloom_math::{Growth, MAX_BITS, Rate, SchemeId};
+#[cfg(feature = "growth")]
+use truebloom_math::Growth;
+use truebloom_math::{MAX_BITS, Rate, SchemeId};
 use xxhash_rust::xxh3::xxh3_64;
 
 const MAGIC: [u8; 8] = *b"\x89TBL\r\n\x1a\n";
@@ -45,7 +46,9 @@ pub(crate) mod at {
     pub(crate) const PAYLOAD_CHECKSUM: usize = 112;
     pub(crate) const PARAMETERS: usize = 120;
     /// The items of the first layer, and the memory ratio, in files of kind 5.
+    #[cfg(feature = "growth")]
     pub(crate) const FIRST: usize = 120;
+    #[cfg(feature = "growth")]
     pub(crate) const RATIO: usize = 128;
     /// The number of layers in files of kind 5.
     pub(crate) const LAYERS: usize = 136;
@@ -221,10 +224,11 @@ impl Fields {
     }
 
     /// Reads the plan of the layers of a filter that grows.
+    #[cfg(feature = "growth")]
     pub(crate) fn growth(&self) -> Result<Growth, FormatError> {
         let rate = self.rate()?.ok_or(FormatError::Rate { numerator: 0, exponent: 0, divisor: 0 })?;
         let growth = Growth::with_ratio(rate, self.u64(at::FIRST), f64::from_bits(self.u64(at::RATIO)));
-        growth.map_err(|error| FormatError::Parameters { why: error.to_string() })
+        growth.map_err(|error| FormatError::Parameters { why: alloc::string::ToString::to_string(&error) })
     }
 
     /// Marks the file as being updated in place.

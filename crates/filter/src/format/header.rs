@@ -7,7 +7,9 @@ use crate::hash::Seed;
 use crate::ids::{FileKind, HasherId};
 use alloc::string::{String, ToString};
 use core::ops::Range;
-use truebloom_math::{Growth, Rate, SchemeId};
+#[cfg(feature = "growth")]
+use truebloom_math::Growth;
+use truebloom_math::{Rate, SchemeId};
 
 /// The header of a file. Use this type in programs that inspect files without opening them as
 /// filters. docs/FORMAT.md explains the fields of each kind.
@@ -135,6 +137,7 @@ impl FileHeader {
 
     /// The plan of the layers of a filter that grows. Returns `None` for every other file, and if
     /// the plan is not valid.
+    #[cfg(feature = "growth")]
     #[must_use]
     pub fn growth(&self) -> Option<Growth> {
         if self.kind == FileKind::Scalable { self.fields.growth().ok() } else { None }
