@@ -17,7 +17,7 @@
 use super::MARK;
 use super::found::Found;
 use super::line::{Form, Line};
-use super::quotes::{Part, fields, line_end, line_start, listed};
+use super::quotes::{Part, Written, fields, line_end, line_start, listed};
 use super::split::too_long;
 use std::ops::Range;
 
@@ -412,16 +412,19 @@ impl Csv {
     fn columns_of(&self, record: &[u8]) -> Result<Columns, String> {
         let width = fields(record, self.delimiter).count();
         let Column::Named(wanted) = &self.column else { return Ok(Columns { width, key: None }) };
-        let named = || fields(record, self.delimiter).position(|field| field.name() == *wanted);
-        let numbered = || wanted.parse().ok().filter(|number| (1..=width).contains(number)).map(|number| number - 1);
-        let key = if self.has_header { named().or_else(numbered) } else { numbered() };
-        let all = || fields(record, self.delimiter).enumerate().filter(|(_, field)| field.name() == *wanted).map(|(nth, _)| nth + 1);
-        if let (true, [first, second, ..]) = (self.has_header, all().collect::<Vec<_>>().as_slice()) {
+        let numbered = wanted.parse().ok().filter(|number| (1..=width).contains(number)).map(|number| number - 1);
+        let has_name = |(nth, field): (usize, Written<'_>)| (field.name() == *wanted).then_some(nth);
+        let mut named = fields(record, self.delimiter).enumerate().filter_map(has_name).filter(|_| self.has_header);
+        let (first, second) = (named.next(), named.next());
+        // If the name is a number, too, there is no other way to choose a column.
+        if let (Some(first), Some(second), None) = (first, second, numbered) {
             return Err(format!(
-                "there are several columns `{wanted}`, such as columns {first} and {second}; give the number of the key's column with --column"
+                "there are several columns `{wanted}`, such as columns {} and {}; give the number of the key's column with --column",
+                first + 1,
+                second + 1
             ));
         }
-        if key.is_some() {
+        if let key @ Some(_) = first.or(numbered) {
             return Ok(Columns { width, key });
         }
         if !self.has_header {

@@ -20,11 +20,6 @@ use truebloom_math::law::{Layer, Layered};
 use truebloom_math::{Growth, MAX_BITS};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Positions of the parameters in the header.
-mod parameter {
-    pub(super) use crate::format::at::{FIRST, LAYERS, RATIO};
-}
-
 /// The indices of a record's words.
 mod record {
     pub(super) const NUMBER: usize = 0;
@@ -203,7 +198,7 @@ impl Stored for ScalableFilter {
         let growth = fields.growth()?;
         let bits = fields.bits()?;
         check_field("bits modulo 64", bits % 64, Expected::Exactly(0))?;
-        let layers = fields.u64_within("layers", parameter::LAYERS, 1, bits / 64)?;
+        let layers = fields.u64_within("layers", at::LAYERS, 1, bits / 64)?;
         let counts = Counts::read(flags, fields.u64(at::OFFERED), fields.u64(at::CHANGED), 0)?;
         Ok(Header { hasher, growth, label: Label::read(fields)?, counts, layers, bits, probes: fields.u32(at::PROBES) })
     }
@@ -250,9 +245,9 @@ impl<K: Counted> Written for ScalableFilter<K> {
         fields.put(at::FLAGS, self.counts.flags().0.to_le_bytes());
         fields.put(at::OFFERED, self.counts.offered.to_le_bytes());
         fields.put(at::CHANGED, self.counts.changed.to_le_bytes());
-        fields.put(parameter::FIRST, self.growth.first().to_le_bytes());
-        fields.put(parameter::RATIO, self.growth.ratio().to_bits().to_le_bytes());
-        fields.put(parameter::LAYERS, (self.parts.len() as u64).to_le_bytes());
+        fields.put(at::FIRST, self.growth.first().to_le_bytes());
+        fields.put(at::RATIO, self.growth.ratio().to_bits().to_le_bytes());
+        fields.put(at::LAYERS, (self.parts.len() as u64).to_le_bytes());
         self.label.put(&mut fields);
         fields
     }

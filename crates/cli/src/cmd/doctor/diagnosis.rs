@@ -48,20 +48,20 @@ impl Diagnosis {
         let length = file.metadata()?.len();
         let mut start = Vec::new();
         (&mut file).take(FileHeader::BYTES).read_to_end(&mut start)?;
-        let plain = |at: Option<Range<u64>>, saved: &str, remedy: &[String]| Diagnosis {
+        let plain = |at: Option<Range<u64>>, saved: &str, remedy: Vec<String>| Diagnosis {
             wrong: without_advice(cause),
             at,
             saved: saved.to_owned(),
-            remedy: remedy.to_vec(),
+            remedy,
             header: None,
         };
-        let newer = ["use a newer truebloom".to_owned()];
+        let newer = || vec!["use a newer truebloom".to_owned()];
         if wire::is_coded(&start) {
             return Ok(coded(path, length, cause));
         }
         let at = cause.header_bytes(&start);
-        let rebuild = rebuild(path, FileHeader::from_bytes(&start).ok().as_ref());
-        let rebuild = rebuild.as_slice();
+        // Finding the options of `create` can take a second, so this is only done if needed.
+        let rebuild = || rebuild(path, FileHeader::from_bytes(&start).ok().as_ref());
         // In other kinds the fields of the header have other meanings, and are not shown.
         let header = header(&start);
         let is_shown = header.is_some();
@@ -74,25 +74,25 @@ impl Diagnosis {
                     Some(healed) => healed.diagnosis(path),
                     // A single wrong byte among the first ones looks like a transfer in text mode.
                     None if matches!(cause, FormatError::TextMode { .. }) => {
-                        text_mode(path, length, plain(at, "nothing: the change cannot be undone", rebuild))?
+                        text_mode(path, length, plain(at, "nothing: the change cannot be undone", rebuild()))?
                     }
                     None if matches!(cause, FormatError::NotAFilter { .. }) => foreign(&start, path, at),
                     None if matches!(cause, FormatError::Version { found: 0, .. }) => {
-                        plain(at, "nothing: the format has no version 0, so the beginning of the file was overwritten", rebuild)
+                        plain(at, "nothing: the format has no version 0, so the beginning of the file was overwritten", rebuild())
                     }
                     None if matches!(cause, FormatError::Version { .. }) => {
-                        plain(at, "perhaps everything, with a program that knows this version, if there is one", &newer)
+                        plain(at, "perhaps everything, with a program that knows this version, if there is one", newer())
                     }
                     None => plain(
                         Some(0..FileHeader::BYTES),
                         "nothing: more than one byte of the header was changed, so none of its fields can be trusted",
-                        rebuild,
+                        rebuild(),
                     ),
                 }
             }
-            FormatError::Truncated { found: 0, .. } => plain(None, "nothing: the file is empty", rebuild),
+            FormatError::Truncated { found: 0, .. } => plain(None, "nothing: the file is empty", rebuild()),
             FormatError::Truncated { found, expected } if found < FileHeader::BYTES => {
-                plain(Some(found..expected), "nothing: not even the header is complete", rebuild)
+                plain(Some(found..expected), "nothing: not even the header is complete", rebuild())
             }
             FormatError::Truncated { found, expected } => {
                 let saved = if is_shown {
@@ -100,11 +100,11 @@ impl Diagnosis {
                 } else {
                     "nothing, because every key may have bits in the missing part"
                 };
-                Diagnosis { header, ..plain(Some(found..expected), saved, rebuild) }
+                Diagnosis { header, ..plain(Some(found..expected), saved, rebuild()) }
             }
             FormatError::TooLong { expected, found } => {
                 let saved = if is_shown { "only the header" } else { "nothing" };
-                too_long(path, &start, expected, Diagnosis { header, ..plain(Some(expected..found), saved, rebuild) })?
+                too_long(path, &start, expected, Diagnosis { header, ..plain(Some(expected..found), saved, rebuild()) })?
             }
             FormatError::PayloadChecksum { .. } => {
                 let saved = if is_shown {
@@ -112,24 +112,24 @@ impl Diagnosis {
                 } else {
                     "nothing: one checksum covers all bits, so it is not known which bits are wrong, and no answer can be trusted"
                 };
-                Diagnosis { header, ..plain(Some(FileHeader::BYTES..length), saved, rebuild) }
+                Diagnosis { header, ..plain(Some(FileHeader::BYTES..length), saved, rebuild()) }
             }
             FormatError::Memory { .. } => {
-                plain(None, "everything, on a machine with more memory", &["read it on a machine with more memory".to_owned()])
+                plain(None, "everything, on a machine with more memory", vec!["read it on a machine with more memory".to_owned()])
             }
             FormatError::Padding { .. } => plain(
                 Some(length.saturating_sub(8)..length),
                 "nothing: the checksums are right, so the file was written in this form by a program other than truebloom",
-                rebuild,
+                rebuild(),
             ),
-            FormatError::Reserved { .. } => plain(at, "everything, with a program that knows the meaning of these bytes", &newer),
-            FormatError::Unknown { .. } => plain(at, "everything, with a program that supports this value", &newer),
+            FormatError::Reserved { .. } => plain(at, "everything, with a program that knows the meaning of these bytes", newer()),
+            FormatError::Unknown { .. } => plain(at, "everything, with a program that supports this value", newer()),
             FormatError::Field { .. } | FormatError::Rate { .. } => plain(
                 at,
                 "nothing: the checksums are right, so the file was written in this form by a program other than truebloom",
-                rebuild,
+                rebuild(),
             ),
-            _ => plain(None, "unknown", rebuild),
+            _ => plain(None, "unknown", rebuild()),
         })
     }
 }
