@@ -216,6 +216,7 @@ fn offers_that_an_intersection_excludes_stand_after_the_parameters_of_the_layout
         let mut bytes = both.to_bytes().expect("small");
         let header = FileHeader::from_bytes(&bytes).expect("whole");
         assert_eq!((header.kind(), header.bits(), header.probes(), header.offered()), (kind, 1_024, 3, 110));
+        assert!(header.is_intersection());
         assert_eq!(header.file_bytes(), bytes.len() as u64);
         assert_eq!(bytes[start..start + 8], 80u64.to_le_bytes());
         assert_eq!(FilterOf::<S>::from_bytes(&bytes).expect("whole").most_items(), 30);
@@ -238,6 +239,7 @@ fn headers_tell_how_a_filter_was_made() {
     let header = FileHeader::from_bytes(&filter.to_bytes().expect("small")).expect("whole");
     assert_eq!((header.capacity(), header.rate(), header.label().as_deref()), (Some(1_000), Some(rate), Some("made by a test")));
     assert_eq!((header.scheme_id(), header.hasher_id()), (Some(SchemeId::Standard), Some(HasherId::Sip13)));
+    assert!(!header.is_intersection());
 
     let bare = BloomFilter::with_bits_and_probes(1_000, 7).expect("small").to_bytes().expect("small");
     let header = FileHeader::from_bytes(&bare).expect("whole");

@@ -294,3 +294,49 @@ impl KeysOf {
         self.doubt.iter().for_each(if self.is_kept { note } else { warn });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether the options of this label can be given to the command.
+    fn can_be_given(label: &str) -> bool {
+        Extraction::of(Some(label)).is_some_and(|keys| keys.can_be_given())
+    }
+
+    #[test]
+    fn options_of_impossible_labels_are_not_printed() {
+        for label in [
+            "{}",
+            r#"{"csv":true,"column":"it's"}"#,
+            r#"{"csv":true,"column":"-id"}"#,
+            r#"{"fields":"1,3-4","delimiter":"-"}"#,
+            r#"{"fields":"2","blanks":true,"hex":true}"#,
+            r#"{"json":".a.b","crlf":true}"#,
+            r#"{"fixed":16}"#,
+            r#"{"null":true}"#,
+        ] {
+            assert!(can_be_given(label), "{label}");
+        }
+        for label in [
+            r#"{"second":true}"#,
+            r#"{"blanks":true}"#,
+            r#"{"delimiter":","}"#,
+            r#"{"header":false}"#,
+            r#"{"csv":true,"fields":"1"}"#,
+            r#"{"fixed":3,"null":true}"#,
+            r#"{"csv":true,"column":"a\n"}"#,
+            r#"{"csv":true,"column":"a\u0000b"}"#,
+            "made by another program",
+        ] {
+            assert!(!can_be_given(label), "{label}");
+        }
+    }
+
+    #[test]
+    fn values_that_begin_with_a_hyphen_stay_values() {
+        let told = |label: &str| Extraction::of(Some(label)).map(|keys| keys.options());
+        assert_eq!(told(r#"{"csv":true,"column":"-id"}"#).as_deref(), Some("--csv --column=-id"));
+        assert_eq!(told(r#"{"fields":"1","delimiter":"\t"}"#).as_deref(), Some(r"-f 1 --delimiter '\t'"));
+    }
+}
