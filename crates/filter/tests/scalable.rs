@@ -213,7 +213,7 @@ fn merges() {
     let plans = numbers.iter().map(|number| here.growth().layer(*number as u32).expect("in range").layer);
     assert!(plans.eq(here.layers()) && numbers.windows(2).any(|pair| pair[0] == pair[1]), "{numbers:?}");
     let header = FileHeader::from_bytes(&here.to_bytes().expect("small")).expect("its file");
-    assert_eq!(header.layers(), here.layers().len() as u64);
+    assert_eq!((header.layers(), header.growth(), header.rate()), (here.layers().len() as u64, Some(*here.growth()), here.rate()));
     assert!(here.bound().upper <= 0.02 && !here.fill_tells_rate() && here.fpr().upper <= ours.fpr().upper + theirs.fpr().upper);
     // If only a bound on the rate is known, the filter reports the bound.
     assert!(here.fpr().value == here.fpr().upper && here.bound().value == here.bound().upper);
