@@ -61,11 +61,19 @@ pub(crate) fn printable(text: &str) -> String {
     text.chars().fold(String::with_capacity(text.len()), |mut shown, c| {
         match c {
             '\n' => shown.push(c),
-            c if c.is_control() => shown.extend(c.escape_default()),
+            c if is_invisible(c) => shown.extend(c.escape_default()),
             c => shown.push(c),
         }
         shown
     })
+}
+
+/// Whether a character controls how a terminal shows others: a control character, or one that
+/// changes the direction or the width of text.
+fn is_invisible(c: char) -> bool {
+    let is_format =
+        matches!(c, '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
+    c.is_control() || is_format
 }
 
 /// Names of files in messages.
@@ -101,11 +109,16 @@ pub(crate) fn quoted(text: &str) -> String {
 /// shell.
 fn word(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
-    if text.chars().any(|c| c.is_control() || c == char::REPLACEMENT_CHARACTER) {
+    if text.chars().any(|c| is_invisible(c) || c == char::REPLACEMENT_CHARACTER) {
         return format!("\"$(printf '{}')\"", bytes.iter().map(|&byte| octal(byte)).collect::<String>());
     }
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-/+,@%:=".contains(&byte);
-    if !text.is_empty() && text.bytes().all(is_plain) { text.into_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
+    // A word that begins with `=` is the path of a program in zsh.
+    if !text.is_empty() && !text.starts_with('=') && text.bytes().all(is_plain) {
+        text.into_owned()
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
 }
 
 /// A byte of a name in the format of `printf`.

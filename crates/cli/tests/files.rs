@@ -284,7 +284,8 @@ fn a_damaged_filter_can_be_rebuilt_as_doctor_says() {
                 command=$(t doctor f.tbl | sed -n 's/^ *or build the filter again from its data: //p'); t info f.tbl > /dev/null 2>&1 && echo intact
                 sh -c "$command" > /dev/null || echo "failed: $command"
                 t check -c f.tbl DATA
-                cmp f.tbl whole
+                # The seed of a filter for untrusted keys is secret, so the command does not give it.
+                [[ $options = *untrusted* ]] || cmp f.tbl whole
             done
         done | sort | uniq -c"#,
     );

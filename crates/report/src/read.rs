@@ -33,7 +33,9 @@ pub fn count(text: &str) -> Result<u64, String> {
 fn by_points(text: &str) -> Option<(&str, &str)> {
     let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     let parts = text.split_once('.');
-    parts.filter(|(whole, rest)| (1..=3).contains(&whole.len()) && rest.len() == 3 && is_digits(whole) && is_digits(rest))
+    parts.filter(|(whole, rest)| {
+        !whole.starts_with('0') && (1..=3).contains(&whole.len()) && rest.len() == 3 && is_digits(whole) && is_digits(rest)
+    })
 }
 
 /// Parses a number of items, which may be followed by a noun: `10 million users`. If the text is a

@@ -44,6 +44,14 @@ fn new_name(stem: &str) -> String {
 impl Diagnosis {
     /// Examines a file that could not be opened because of the error `cause`.
     pub(super) fn of(path: &Path, cause: &FormatError) -> io::Result<Diagnosis> {
+        let found = Diagnosis::of_named(path, cause)?;
+        let has_word = !path.as_os_str().as_encoded_bytes().ends_with(b"\n");
+        // A shell would remove the newline from the name, so a command would change another file.
+        let rename = || vec!["give the file a name that does not end with a newline, and examine it again".to_owned()];
+        Ok(if has_word { found } else { Diagnosis { remedy: rename(), ..found } })
+    }
+
+    fn of_named(path: &Path, cause: &FormatError) -> io::Result<Diagnosis> {
         let mut file = open_regular(path)?;
         let length = file.metadata()?.len();
         let mut start = Vec::new();
@@ -60,7 +68,7 @@ impl Diagnosis {
             return Ok(coded(path, length, cause));
         }
         let at = cause.header_bytes(&start);
-        // Finding the options of `create` can take a second, so this is only done if needed.
+        // Finding the options of `create` can take some seconds, so this is only done if needed.
         let rebuild = || rebuild(path, FileHeader::from_bytes(&start).ok().as_ref());
         // In other kinds the fields of the header have other meanings, and are not shown.
         let header = header(&start);
@@ -127,7 +135,15 @@ impl Diagnosis {
             FormatError::Field { .. } | FormatError::Rate { .. } => plain(
                 at,
                 "nothing: the checksums are right, so the file was written in this form by a program other than truebloom",
-                rebuild(),
+                vec![replace(path), FILTER_AGAIN.to_owned()],
+            ),
+            FormatError::Unfinished => plain(
+                None,
+                "perhaps everything: a program is changing the file, or ended during a change",
+                vec![
+                    "wait until no program uses the file, and examine it again".to_owned(),
+                    "or, if that program was killed: recover the bits with a program that uses the crate `truebloom`, or build the filter again from its data".to_owned(),
+                ],
             ),
             _ => plain(None, "unknown", rebuild()),
         })
@@ -193,7 +209,10 @@ fn text_mode(path: &Path, length: u64, otherwise: Diagnosis) -> io::Result<Diagn
             "all of it: a carriage return was inserted before every newline; once these are removed, the checksums are right{}",
             if undone.is_too_long { ", but extra bytes follow the filter" } else { "" }
         ),
-        remedy: vec![into_new("healed", &format!("LC_ALL=C sed 's/\\r$//' {}", for_shell(path)))],
+        remedy: vec![into_new(
+            "healed",
+            &format!("LC_ALL=C sed '{}s/\\r$//' {}", if undone.keeps_last { "$!" } else { "" }, for_shell(path)),
+        )],
         ..otherwise
     })
 }

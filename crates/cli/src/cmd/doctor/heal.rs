@@ -28,6 +28,8 @@ pub(super) struct Undone {
     pub(super) first: u64,
     /// Whether extra bytes follow the filter.
     pub(super) is_too_long: bool,
+    /// Whether the file does not end with a newline, so that a final carriage return belongs to it.
+    pub(super) keeps_last: bool,
 }
 
 /// The one byte whose change makes the header correct, found by trying all bytes.
@@ -99,7 +101,7 @@ pub(super) fn text_mode(path: &Path, length: u64) -> io::Result<Option<Undone>> 
     let Some(first) = (0..bytes.len()).find(added) else { return Ok(None) };
     let is_whole = FileKind::of_whole(|| Ok(undone.as_slice())).is_ok();
     let is_too_long = exceeds(&undone, undone.len() as u64);
-    Ok(is_whole.then_some(Undone { first: first as u64, is_too_long }))
+    Ok(is_whole.then_some(Undone { first: first as u64, is_too_long, keeps_last: !bytes.ends_with(b"\n") }))
 }
 
 impl Healed {

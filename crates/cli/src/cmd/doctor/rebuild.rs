@@ -3,7 +3,7 @@
 use crate::failure::{Shown, for_shell};
 use crate::records::Extraction;
 use std::path::Path;
-use truebloom::{FIRST_ITEMS, FileHeader, FileKind, HasherId};
+use truebloom::{FIRST_ITEMS, FileHeader, FileKind, HasherId, MAX_PROBES};
 use truebloom_math::{Growth, Layout, Plan, SchemeId, Target};
 
 /// What `rebuild` says if the header does not say how the filter was made.
@@ -56,12 +56,16 @@ fn options(header: &FileHeader) -> Option<String> {
         scheme => (scheme, Layout::Spread, format!(" --scheme {}", scheme.name())),
     };
     let keys = Extraction::of(Some(&header.label()?)).filter(Extraction::can_be_given)?;
-    let size = match header.growth() {
-        Some(growth) => grow(&growth)?,
-        None => size(header, &Target::new().scheme(scheme).layout(layout))?,
+    let size = match header.kind() {
+        FileKind::Scalable => grow(&header.growth()?)?,
+        _ => size(header, &Target::new().scheme(scheme).layout(layout))?,
     };
-    let hasher = if header.hasher_id()? == HasherId::Sip13 { " --untrusted" } else { "" };
-    Some(format!("{size}{positions}{hasher}{} --seed {}", keys.options_if_any(), header.seed()))
+    let hash = match header.hasher_id()? {
+        // The seed is secret, and would be in the shell's history and in the list of processes.
+        HasherId::Sip13 => "--untrusted".to_owned(),
+        _ => format!("--seed {}", header.seed()),
+    };
+    Some(format!("{size}{positions}{} {hash}", keys.options_if_any()))
 }
 
 /// The options for a filter that grows. Returns `None` if `create` never makes such layers.
@@ -74,6 +78,9 @@ fn grow(growth: &Growth) -> Option<String> {
 /// The shortest options with which `create` makes a filter of the same size.
 fn size(header: &FileHeader, target: &Target) -> Option<String> {
     let (items, bits, probes) = (header.capacity()?, header.bits(), header.probes());
+    if probes > MAX_PROBES {
+        return None;
+    }
     let target = target.clone().items(items);
     let (target, plan) = match header.rate() {
         Some(rate) => (target.rate(rate), format!("-n {items} -p {rate}")),
