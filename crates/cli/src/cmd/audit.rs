@@ -102,9 +102,15 @@ fn finding(profile: &'static Profile, args: &Args) -> Result<Finding, Failure> {
     Ok(found)
 }
 
+/// A simulation that confirms a lower rate would take more than the 10^12 steps that are allowed.
+const LOWEST_CONFIRMED: f64 = 1e-11;
+
 fn verdict(found: &Finding, asked: Option<Rate>) -> String {
     let verdict = found.verdict(asked);
     match &verdict {
+        Verdict::TooFew(queries) if asked.is_some_and(|rate| rate.to_f64() < LOWEST_CONFIRMED) => {
+            format!("{verdict}; no simulation can confirm a rate this low, but --simulate {queries} may show that it is missed")
+        }
         Verdict::TooFew(queries) => format!("{verdict}; add --simulate {queries}"),
         _ => verdict.to_string(),
     }
