@@ -44,7 +44,7 @@ fn make_folder() -> tempfile::TempDir {
         truebloom create -n 100k -p 0.1% --seed 1 seen.tbl words.txt
         truebloom copy seen.tbl other.tbl; cp seen.tbl monday.tbl; cp seen.tbl base.tbl; truebloom create -p 1% --grow --seed 1 grown.tbl words.txt
         truebloom count --memory 256KiB --seed 7 --save monday.tbc words.txt > words.count 2>&1; cp monday.tbc tuesday.tbc
-        truebloom copy seen.tbl tuesday.tbl; truebloom diff monday.tbl tuesday.tbl > news; head -c 1000 seen.tbl > short.tbl
+        truebloom copy seen.tbl tuesday.tbl; truebloom merge united.tbl monday.tbl tuesday.tbl; truebloom diff monday.tbl tuesday.tbl > news; head -c 1000 seen.tbl > short.tbl
         mkdir -p .local/share/bash-completion/completions .zfunc .config/fish/completions",
         root().display()
     );

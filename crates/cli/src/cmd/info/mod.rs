@@ -8,13 +8,14 @@ use crate::filters;
 use crate::held::{self, Held, Looked};
 use crate::inputs::name;
 use crate::records::Extraction;
-use crate::report::{Format, FormatArgs, Report, count, fpr as fpr_text, fpr_value, plural, rate_up, rate_value, significant, size};
+use crate::report::{CONFIDENCE, Format, FormatArgs, Report, count, fpr as fpr_text, fpr_value, plural, rate_up, rate_value, significant, size};
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use truebloom::{AnyFilter, Counted, FileKind, FormatError};
+use truebloom_math::items_interval;
 use truebloom_math::occupancy::Occupancy;
 
 const EXAMPLES: &str = "\
@@ -135,7 +136,11 @@ fn report(filter: &Looked) -> Result<Report, Failure> {
     report.field("keys", filter.label());
     let verified = filter.verification()?;
     let (least, most) = verified.items();
+    let by_fill = items_by_fill(filter, least, most);
     report.field("items", json!([least, most]));
+    if let Some((lower, upper)) = by_fill {
+        report.field("items_by_fill", json!({ "lower": lower, "upper": upper, "confidence": CONFIDENCE }));
+    }
     report.line("filter", format!("{}, {}, {}", filter.scheme_id().name(), size(filter.bits()), super::probes(filter)));
     if let AnyFilter::Scalable(grown) = filter {
         super::add_layers(&mut report, grown);
@@ -166,7 +171,13 @@ fn report(filter: &Looked) -> Result<Report, Failure> {
             // An exact count is better than an estimate.
             _ if least == most => format!("exactly {}", count(most)),
             _ if most < u64::MAX && !filter.is_merged() => format!("{} to {} (99.9999% confidence)", count(least), count(most)),
-            Some(items) => format!("about {} (estimated from the fill)", count((items.round() as u64).clamp(least, most))),
+            Some(items) => {
+                let about = count((items.round() as u64).clamp(least, most));
+                match by_fill {
+                    Some((lower, upper)) => format!("about {about} ({} to {} with 99.9999% confidence)", count(lower), count(upper)),
+                    None => format!("about {about} (estimated from the fill)"),
+                }
+            }
             None if filter.fill_tells_rate() => "no estimate, because all bits are set".to_owned(),
             None if filter.is_merged() && matches!(filter, AnyFilter::Scalable(_)) => {
                 "no estimate, because layers of the merged filters may have keys in common".to_owned()
@@ -184,6 +195,19 @@ fn report(filter: &Looked) -> Result<Report, Failure> {
         report.line("warning", filters::over_capacity(filter));
     }
     Ok(report)
+}
+
+/// Returns the smallest and the largest number of distinct items that are likely for this number of
+/// set bits ([`items_interval`]), within the bounds that are certain. Returns `None` if the number
+/// of insertions gives closer bounds, or if no law relates the set bits to the number of items.
+fn items_by_fill(filter: &AnyFilter<impl Counted>, least: u64, most: u64) -> Option<(u64, u64)> {
+    let knows_insertions = !filter.is_merged() && most < u64::MAX;
+    if knows_insertions || filter.kind() != FileKind::Bloom || !filter.fill_tells_rate() {
+        return None;
+    }
+    filter.estimated_items()?;
+    let found = items_interval(filter.scheme_id().variant()?, filter.bits(), filter.probes(), filter.ones(), CONFIDENCE).ok()?;
+    Some((found.lower.clamp(least, most), found.upper?.clamp(least, most)))
 }
 
 /// Describes the filter's current rate, as precisely as the number of set bits determines it.
