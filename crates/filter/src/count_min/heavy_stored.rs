@@ -128,10 +128,12 @@ fn read_key<R: RowHashes, C: Counter>(list: &mut &[u64], sketch: &Sketch<R, C>) 
     let beyond = key.split_off(*length as usize);
     check_field("bytes after a listed key", beyond.into_iter().map(u64::from).sum(), Expected::Exactly(0))?;
     let hash = sketch.hasher().hash(&key);
-    // The stored bound must be between the exact count since the key entered the list and the bound
-    // from the counters.
-    let most = upper(sketch.estimate_hash(hash)).min(since.saturating_add(*before));
-    check_field("bound of a listed key", *at_most, Expected::Within((*since).min(most), most))?;
+    // No counter of a key is below the key's count. With a higher count, the bound could fall below
+    // the count when other keys are added.
+    let estimate = upper(sketch.estimate_hash(hash));
+    check_field("count of a listed key", *since, Expected::Within(0, estimate))?;
+    let most = estimate.min(since.saturating_add(*before));
+    check_field("bound of a listed key", *at_most, Expected::Within(*since, most))?;
     *list = rest;
     Ok((hash.into(), Listed { key, since: *since, before: *before, at_most: *at_most }))
 }

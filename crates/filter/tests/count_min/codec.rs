@@ -177,7 +177,8 @@ fn forged_lists_are_refused() {
         HeavyHitters::<u32>::from_bytes(&forged).expect_err("forged").to_string()
     };
     type Change<'a> = &'a dyn Fn(&mut Vec<u8>);
-    let cases: [(Change, &str); 6] = [
+    let cases: [(Change, &str); 7] = [
+        (&|bytes| bytes[start..start + 4].fill(0x7f), "count of a listed key"),
         (&|bytes| bytes[start + 16..start + 24].fill(0xff), "bound of a listed key"),
         (&|bytes| bytes[start + 16..start + 24].fill(0), "bound of a listed key"),
         (&|bytes| bytes[start + 24..start + 32].fill(0xff), "length of a listed key"),
