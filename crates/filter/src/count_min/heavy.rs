@@ -11,6 +11,7 @@ use alloc::collections::BTreeMap;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
+use core::fmt;
 #[cfg(any(test, feature = "std"))]
 use core::hash::BuildHasherDefault;
 #[cfg(any(test, feature = "std"))]
@@ -75,7 +76,7 @@ pub struct HeavyHitter {
 /// assert_eq!(often[0].key, b"the");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct ListedSketch<R: RowHashes, C: Counter = u64> {
     pub(super) sketch: Sketch<R, C>,
     pub(super) capacity: u64,
@@ -84,6 +85,15 @@ pub struct ListedSketch<R: RowHashes, C: Counter = u64> {
     /// The total length of all keys in the list.
     pub(super) key_bytes: usize,
     pub(super) label: Label,
+}
+
+impl<R: RowHashes, C: Counter> fmt::Debug for ListedSketch<R, C> {
+    /// Shows the sizes and the number of listed keys, but not the keys, which may be private.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("ListedSketch");
+        shown.field("sketch", &self.sketch).field("capacity", &self.capacity).field("missed_at_most", &self.missed);
+        shown.field("keys", &self.listed.len()).finish_non_exhaustive()
+    }
 }
 
 impl<R: RowHashes, C: Counter> PartialEq for ListedSketch<R, C> {
@@ -363,7 +373,7 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
             // By rounding, `since` loses less than 1, as the counters do.
             listed.since /= 2;
             listed.before = half(listed.before, |bound| bound.div_ceil(2));
-            listed.at_most = half(listed.at_most, |bound| bound / 2);
+            listed.bound_by(half(listed.at_most, |bound| bound / 2));
         }
     }
 

@@ -28,6 +28,10 @@ impl<R: RowHashes, C: Counter> Stored for ListedSketch<R, C> {
     type Header = Header;
 
     fn read_header(fields: &Fields, _: FileKind) -> Result<Header, FormatError> {
+        // A sketch without a list is opened as another type.
+        if fields.u64(parameter::LIST_CAPACITY) == 0 {
+            return Err(FormatError::Kind { found: R::KIND });
+        }
         let sketch = SketchHeader::read::<R, C>(fields, Label::FLAG)?;
         let capacity = fields.u64_within("capacity of the list of heavy hitters", parameter::LIST_CAPACITY, 1, MAX_CAPACITY)?;
         let length = fields.u64_within("length of the list", parameter::LIST_LENGTH, 0, 2 * capacity)?;

@@ -168,8 +168,11 @@ impl<R: RowHashes, C: Counter> Stored for Sketch<R, C> {
     type Header = Header;
 
     fn read_header(fields: &Fields, _: FileKind) -> Result<Header, FormatError> {
+        // A sketch with a list is opened as another type.
+        if fields.u64(parameter::LIST_CAPACITY) > 0 {
+            return Err(FormatError::Kind { found: R::KIND });
+        }
         let header = Header::read::<R, C>(fields, 0)?;
-        check_field("capacity of a list of heavy hitters", fields.u64(parameter::LIST_CAPACITY), Expected::Exactly(0))?;
         fields.check_zero(parameter::LIST_LENGTH, parameter::END)?;
         Ok(header)
     }

@@ -87,15 +87,17 @@ impl FileHeader {
         self.kind
     }
 
-    /// The number of bits. For a Count-Min sketch, this is the width: the number of counters in a
-    /// row.
+    /// The number of bits: for a filter that grows, of all layers together; for a recycling filter,
+    /// of one phase; for a pack, of one member. For a Count-Min sketch, this is the width: the
+    /// number of counters in a row.
     #[must_use]
     pub fn bits(&self) -> u64 {
         self.fields.u64(at::BITS)
     }
 
-    /// The number of probes per key. For a Count-Min sketch, this is the depth: the number of rows,
-    /// or the number of rows in one copy if the sketch consists of copies.
+    /// The number of probes per key. For a filter that grows, this is the sum over all layers. For
+    /// a Count-Min sketch, this is the depth: the number of rows, or the number of rows in one copy
+    /// if the sketch consists of copies.
     #[must_use]
     pub fn probes(&self) -> u32 {
         self.fields.u32(at::PROBES)
@@ -107,8 +109,9 @@ impl FileHeader {
         self.fields.seed()
     }
 
-    /// The number of insertions, repeats included. For a Count-Min sketch, this is the sum of all
-    /// counts.
+    /// The number of insertions, repeats included. For a filter that was merged, this is the sum of
+    /// the numbers of both inputs. For a Count-Min sketch, this is the sum of all counts. For a
+    /// pack, this is 0: each member has a number of its own.
     #[must_use]
     pub fn offered(&self) -> u64 {
         self.fields.u64(at::OFFERED)
@@ -176,7 +179,8 @@ impl FileHeader {
         if is_filter { field(&self.fields) } else { None }
     }
 
-    /// The length of the whole file, the payload included.
+    /// The length of the whole file, the payload included. If the file is compressed, this is the
+    /// length that it has when it is not compressed.
     #[must_use]
     pub fn file_bytes(&self) -> u64 {
         self.fields.u64(at::PAYLOAD_OFFSET).saturating_add(self.fields.u64(at::PAYLOAD_LENGTH))

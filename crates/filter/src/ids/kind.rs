@@ -55,13 +55,13 @@ file_kind! {
     /// A Bloom filter that grows.
     Scalable = 5, "a Bloom filter that grows", "`ScalableFilter::open`, or `truebloom check`", Spread;
     /// A Count-Min sketch.
-    CountMin = 6, "a Count-Min sketch", "`CountMin::open`, or `truebloom count query`", Spread;
+    CountMin = 6, "a Count-Min sketch", "`<HeavyHitters>::open` (`<CountMin>::open` if it has no list of keys), or `truebloom count query`", Spread;
     /// A Count-Min sketch that derives a key's positions in all rows from two hashes.
-    TwoHashCountMin = 7, "a two-hash Count-Min sketch", "`TwoHashCountMin::open`, or `truebloom count query`", Spread;
+    TwoHashCountMin = 7, "a two-hash Count-Min sketch", "`<TwoHashCountMin>::open` (`<ListedSketch<TwoHashRows>>::open` if it has a list of keys), or `truebloom count query`", Spread;
     /// A recycling filter that uses one cache line per key. It has one phase.
     RecyclingBlocked = 8, "a blocked recycling filter", "`BlockedRecyclingFilter::open`, or `truebloom dedup --state`", Lines;
     /// Many filters with the same plan and seed.
-    Pack = 9, "a pack of filters", "`Pack::open`", Spread;
+    Pack = 9, "a pack of filters", "`<Pack>::open`", Spread;
 }
 
 impl FileKind {

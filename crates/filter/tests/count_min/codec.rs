@@ -140,7 +140,7 @@ fn forged_fields_are_refused() {
         (124, &5u32.to_le_bytes(), "bytes of a counter"),    //
         (128, &3u32.to_le_bytes(), "hash family"),           //
         (132, &[1], "must be 0"),                            // reserved
-        (136, &[0; 8], "capacity"),                          //
+        (136, &[0; 8], "if it has no list"),                 //
         (136, &huge, "capacity"),                            //
         (144, &41u64.to_le_bytes(), "length of the list"),   //
         (144, &[1], "words after the list"),                 //
@@ -161,6 +161,23 @@ fn forged_fields_are_refused() {
         seal(&mut forged);
         let error = TwoHashCountMin::<u32>::from_bytes(&forged).expect_err(text).to_string();
         assert!(error.contains(text), "{offset} {field}: {error}");
+    }
+}
+
+/// A sketch with a list and a sketch without one are different types.
+#[test]
+fn each_sketch_names_the_type_that_opens_it() {
+    let (with, without) = (list().to_bytes().expect("small"), list().sketch().to_bytes().expect("small"));
+    assert!(HeavyHitters::<u32>::from_bytes(&with).is_ok() && CountMin::<u32>::from_bytes(&without).is_ok());
+    let mut labelled = list();
+    assert!(labelled.set_label("words"));
+    let refused = [
+        CountMin::<u32>::from_bytes(&with).err(),
+        CountMin::<u32>::from_bytes(&labelled.to_bytes().expect("small")).err(),
+        HeavyHitters::<u32>::from_bytes(&without).err(),
+    ];
+    for error in refused.map(|error| error.expect("another type")) {
+        assert!(matches!(error, FormatError::Kind { .. }) && error.to_string().contains("`<HeavyHitters>::open`"), "{error}");
     }
 }
 

@@ -148,3 +148,29 @@ fn full_counters_leave_the_lists_own_counts() {
     assert!((1 << 41..u64::MAX).contains(&list.missed_at_most()), "{}", list.missed_at_most());
     assert!(list.top(100).iter().all(|hitter| hitter.at_least <= 1 << 41 && hitter.at_most >= 1 << 39));
 }
+
+/// Keys may be private, so a log must not show them.
+#[test]
+fn debugging_shows_no_keys() {
+    let mut list = list(11, 2, 1, 1);
+    list.add("secret", 1);
+    let shown = format!("{list:?}");
+    assert!(shown.contains("keys: 1") && !shown.contains("115, 101") && shown.len() < 500, "{shown}");
+}
+
+/// Counts near 2^64 saturate some bounds and not others. A list whose counts were halved can be
+/// saved and opened again, and its bounds hold.
+#[test]
+fn lists_of_huge_counts_can_be_opened_after_halving() {
+    for seed in 0..200 {
+        let mut list = list(11, 2, 1, seed);
+        [(9u64, 1 << 63), (2, u64::MAX), (9, 1 << 63)].into_iter().for_each(|(key, count)| list.add(&key, count));
+        list.halve();
+        let bytes = list.to_bytes().expect("small");
+        assert!(HeavyHitters::from_bytes(&bytes).is_ok_and(|found| found == list), "{seed}");
+        for (key, count) in [(9u64, 1u64 << 63), (2, u64::MAX / 2)] {
+            let bounds = list.bounds(&key);
+            assert!(bounds.at_least <= count && count <= bounds.at_most, "{seed} {key}: {bounds:?}");
+        }
+    }
+}

@@ -16,7 +16,7 @@ use crate::key::Key;
 use crate::scheme::{Scheme, Storage};
 use crate::tally::Tally;
 use core::fmt;
-use truebloom_math::{Plan, Rate};
+use truebloom_math::Rate;
 
 /// A [filter](FilterOf) into which several threads insert keys while other threads query it,
 /// without locks. [`new`](AtomicFilterOf::new) makes such a filter for a number of items and a
@@ -78,7 +78,7 @@ impl<S: Scheme> AtomicFilterOf<S> {
     /// # Errors
     /// Returns the same errors as [`FilterOf::from_plan`].
     #[cfg(feature = "random")]
-    pub fn from_plan(plan: &Plan) -> Result<AtomicFilterOf<S>, BuildError> {
+    pub fn from_plan(plan: &truebloom_math::Plan) -> Result<AtomicFilterOf<S>, BuildError> {
         FilterOf::from_plan(plan).map(AtomicFilterOf::from)
     }
 }
