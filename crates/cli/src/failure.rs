@@ -127,14 +127,18 @@ fn octal(byte: u8) -> String {
     if is_plain { char::from(byte).to_string() } else { format!("\\{byte:03o}") }
 }
 
+/// What to do about a file that would exceed the limit of the process.
+const TOO_LOW: &str = "the limit on the size of a file is too low (see `ulimit -f`)";
+
 /// Converts an error of standard output. Errors of files are converted by [`Failure::at`], which
 /// adds the name of the file.
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Failure {
-        Failure {
-            output: Some(error.kind()),
-            message: format!("cannot write the output: {error}; make room, or write it elsewhere{}", crate::output::written()),
-        }
+        let remedy = match error.kind() {
+            io::ErrorKind::FileTooLarge => TOO_LOW,
+            _ => "make room, or write it elsewhere",
+        };
+        Failure { output: Some(error.kind()), message: format!("cannot write the output: {error}; {remedy}{}", crate::output::written()) }
     }
 }
 
@@ -149,6 +153,7 @@ impl From<FileError> for Failure {
             FileError::Read { path, cause } => {
                 let remedy = match cause.kind() {
                     io::ErrorKind::OutOfMemory => "; read it on a machine with more memory",
+                    io::ErrorKind::IsADirectory => "; give a file",
                     _ if path.as_os_str() == STDIN => "",
                     _ => "; check the path and its permissions",
                 };
@@ -156,7 +161,7 @@ impl From<FileError> for Failure {
             }
             FileError::Write { path, cause } => {
                 let remedy = match cause.kind() {
-                    io::ErrorKind::FileTooLarge => "the limit on the size of a file is too low (see `ulimit -f`)",
+                    io::ErrorKind::FileTooLarge => TOO_LOW,
                     io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "make room, or write to another disk",
                     _ => "check the folder, its permissions and its free space",
                 };
@@ -240,7 +245,7 @@ fn wrong_with_file(error: &FormatError) -> String {
         }
         FormatError::Kind { found } => {
             format!(
-                "the file holds {found}, which this command cannot use; {} reads it",
+                "the file holds {found}, which this command cannot use; {} and `truebloom info` read it",
                 found.opened_by().rsplit(", or ").next().unwrap_or_default()
             )
         }

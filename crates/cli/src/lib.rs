@@ -163,6 +163,12 @@ pub fn evaluate(query: &str) -> Result<String, String> {
 fn without_far_tips(mut error: clap::Error) -> clap::Error {
     if error.kind() == ErrorKind::UnknownArgument {
         error.remove(ContextKind::Suggested);
+        // The second part of a number like 1 000 000.
+        if matches!(error.get(ContextKind::InvalidArg), Some(ContextValue::String(text)) if text.len() == 3 && text.bytes().all(|byte| byte.is_ascii_digit()))
+        {
+            let tip = StyledStr::from("write a number without spaces: 1000000, 1,000,000 or 1M");
+            error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
+        }
     }
     if let Some(ContextValue::Strings(names)) = error.get(ContextKind::SuggestedSubcommand)
         && let Some(best) = names.last()

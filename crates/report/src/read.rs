@@ -16,6 +16,9 @@ use truebloom_math::{Error, Rate};
 /// # Errors
 /// Fails if the text cannot be parsed; the message shows the accepted forms.
 pub fn count(text: &str) -> Result<u64, String> {
+    if let Some(meant) = grouped_by_points(text.trim()) {
+        return Err(format!("`{text}` is not a number of items; did you mean {meant}?"));
+    }
     let written = Written::of(text, "1000, 10k, 10M or 2.5e9")?;
     let meant = match written.unit {
         "" => match by_points(text.trim()) {
@@ -36,6 +39,15 @@ fn by_points(text: &str) -> Option<(&str, &str)> {
     parts.filter(|(whole, rest)| {
         !whole.starts_with('0') && (1..=3).contains(&whole.len()) && rest.len() == 3 && is_digits(whole) && is_digits(rest)
     })
+}
+
+/// A number like 1.000.000, with commas in place of the points.
+fn grouped_by_points(text: &str) -> Option<String> {
+    let groups: Vec<&str> = text.split('.').collect();
+    let is_group = |group: &&str| group.len() == 3 && group.bytes().all(|byte| byte.is_ascii_digit());
+    let is_number = matches!(groups.as_slice(), [first, rest @ ..] if rest.len() > 1 && rest.iter().all(is_group)
+        && (1..=3).contains(&first.len()) && first.bytes().all(|byte| byte.is_ascii_digit()));
+    is_number.then(|| groups.join(","))
 }
 
 /// Parses a number of items, which may be followed by a noun: `10 million users`. If the text is a

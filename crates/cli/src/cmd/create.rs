@@ -3,11 +3,11 @@
 
 use super::plan::add_promise;
 use super::probes;
-use crate::args::Size;
+use crate::args::{Size, count as parse_count};
 use crate::failure::{Failure, PLANNED, Shown, note, of_options, warn};
 use crate::filters::{self, Layout};
 use crate::lock::Lock;
-use crate::records::{self, Habit, Limits, RecordArgs, Records};
+use crate::records::{self, Limits, RecordArgs, Records};
 use crate::report::{Report, certainty, count, fpr as fpr_text, fpr_value, plural, proven, rate_up, rate_value, size};
 use serde_json::Value;
 use std::path::PathBuf;
@@ -96,6 +96,7 @@ pub(crate) fn seed(text: &str) -> Result<Seed, String> {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    check_name(args)?;
     filters::check_not_input(&args.filter, &args.inputs, args.empty)?;
     let lock = Lock::of_output(&args.filter, args.force)?;
     if !args.empty && records::is_terminal(&args.inputs) {
@@ -109,6 +110,17 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     };
     let filter = filter.map_err(Failure::new)?;
     build(filter, &made, args, &lock)
+}
+
+/// Refuses a name that was probably meant as a part of an option.
+fn check_name(args: &Args) -> Result<(), Failure> {
+    let name = args.filter.to_string_lossy();
+    let meant = match &*name {
+        "%" => "write the rate as one word: -p 0.1%".to_owned(),
+        _ if args.grow.is_some() && parse_count(&name).is_ok() => format!("write the number with an equals sign: --grow={name}"),
+        _ => return Ok(()),
+    };
+    Err(Failure::new(format_args!("the filter would be named `{name}`; {meant}; if this is the name, write ./{name}")))
 }
 
 /// A filter that grows, if there is memory for its first layer; its later layers are checked when
@@ -156,6 +168,9 @@ fn build(mut filter: AnyFilter, made: &Made, args: &Args, lock: &Lock) -> Result
         warn(crate::filters::over_capacity(&filter));
     }
     note_repeats(args, &filter, made);
+    if records.as_ref().is_some_and(|records| records.read() == 0 && records.complete()) {
+        warn(format_args!("the input has no {}s, so the filter is empty", args.records.noun()));
+    }
     keep_extraction(&mut filter, args, records.as_ref());
     filters::save(&filter, lock)?;
     report(args, &filter, made, records.as_ref())?.print(args.json)?;
@@ -192,7 +207,7 @@ fn keep_extraction(filter: &mut AnyFilter, args: &Args, records: Option<&Records
         args.records.extraction().keep(&args.filter, |label| filter.set_label(label));
     }
     args.records.note_names(&args.inputs);
-    if let Some(habit @ Habit::CarriageReturn) = records.and_then(Records::habit) {
+    if let Some(habit) = records.and_then(Records::habit).filter(|habit| habit.is_returns()) {
         warn(habit.hint());
     }
 }

@@ -3,7 +3,7 @@
 use crate::failure::{Failure, warn};
 use crate::filters;
 use crate::lock::Lock;
-use crate::records::{self, Extraction, Habit, Limits, RecordArgs, Records};
+use crate::records::{self, Extraction, Limits, RecordArgs, Records};
 use crate::report::{Report, plural};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -79,7 +79,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         record_args.extraction().keep(&args.filter, |label| filter.set_label(label));
         record_args.note_names(&args.inputs);
     }
-    if let Some(habit @ Habit::CarriageReturn) = records.habit().filter(|_| kept.is_none()) {
+    if let Some(habit) = records.habit().filter(|habit| habit.is_returns()) {
         warn(habit.hint());
     }
     if filter.is_over_capacity() {

@@ -341,7 +341,7 @@ impl Csv {
     fn give_up(&mut self, text: &[u8], line: Range<usize>, why: Why, found: &mut Found) -> Result<(), String> {
         self.number += 1;
         let why = match why {
-            Why::TooLong => too_long(self.most),
+            Why::TooLong => too_long(self.most, ", or has a quote that is never closed"),
             Why::NeverClosed => "has a quote that is never closed".to_owned(),
             Why::Misplaced => "is broken: a quote in it is missing or in the wrong place".to_owned(),
         };

@@ -64,10 +64,38 @@ fn refusal(path: &Path, first: &[u8]) -> Option<String> {
                 .to_owned(),
         );
     }
+    Some(not_read(path, what, remedy))
+}
+
+/// Says that this command does not read a format, and how to convert it.
+fn not_read(path: &Path, what: &str, remedy: &str) -> String {
     let file = if is_stdin(path) { "FILE".to_owned() } else { for_shell(path) };
-    Some(format!(
+    format!(
         "this is {what}, which this command does not read; convert it in a pipe, `{remedy} {file} | truebloom ...`, or use its bytes unchanged with --as-is"
-    ))
+    )
+}
+
+/// The magic number of a tar archive, which follows the header of the first file.
+const TAR: &[u8] = b"ustar";
+const TAR_OFFSET: usize = 257;
+
+/// Passes bytes on, unless they are those of a tar archive. Archives are often compressed, so this
+/// examines the unpacked bytes.
+struct NoArchive<R> {
+    source: R,
+    path: PathBuf,
+    begun: bool,
+}
+
+impl<R: Read> Read for NoArchive<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.source.read(buffer)?;
+        let is_first = !std::mem::replace(&mut self.begun, true);
+        if is_first && buffer[..length].get(TAR_OFFSET..).is_some_and(|rest| rest.starts_with(TAR)) {
+            return Err(io::Error::other(not_read(&self.path, "a tar archive", "tar -xOf")));
+        }
+        Ok(length)
+    }
 }
 
 /// Whether these bytes may be the beginning of a magic number.
@@ -117,7 +145,7 @@ pub(super) fn open(path: &Path, as_is: bool, read: &Arc<AtomicU64>) -> io::Resul
     }
     let (gzip, zstd) = (first.starts_with(GZIP), begins_zstd(&first));
     let whole = Cursor::new(first).chain(file);
-    Ok(match (gzip, zstd) {
+    let source: Box<dyn Read> = match (gzip, zstd) {
         (true, _) => Box::new(Unpacked { format: "gzip", source: Gzip(Some(GzDecoder::new(BufReader::with_capacity(FIRST, whole)))) }),
         (_, true) => {
             let source = BufReader::with_capacity(FIRST, whole);
@@ -127,7 +155,8 @@ pub(super) fn open(path: &Path, as_is: bool, read: &Arc<AtomicU64>) -> io::Resul
             })
         }
         _ => Box::new(whole),
-    })
+    };
+    Ok(Box::new(NoArchive { source, path: path.to_owned(), begun: false }))
 }
 
 /// Reads at least once, and continues as long as the bytes could be the beginning of a magic

@@ -172,7 +172,7 @@ impl Split {
         let room = self.most.checked_sub(self.carry.len() + text.len());
         if room.is_none() || self.carry.try_reserve(text.len()).is_err() {
             self.skipping = true;
-            found.trouble(self.number + 1, too_long(self.most));
+            found.trouble(self.number + 1, too_long(self.most, ""));
             // The memory is no longer needed.
             let carry = std::mem::take(&mut self.carry);
             self.pass_skipped(&carry, found);
@@ -213,7 +213,7 @@ impl Split {
             range.end -= 1;
         }
         if is_long {
-            return found.reject(range, self.number, too_long(self.most));
+            return found.reject(range, self.number, too_long(self.most, ""));
         }
         if matches!(self.key_of, KeyOf::Record) && !self.hex {
             found.push(range.clone(), range);
@@ -236,8 +236,8 @@ impl Split {
     }
 }
 
-/// The message for a record that was skipped because of its length.
-pub(super) fn too_long(most: usize) -> String {
+/// The message for a record that was skipped because of its length, and another possible reason.
+pub(super) fn too_long(most: usize, or: &str) -> String {
     let most = crate::report::bytes(most as u64);
-    format!("is longer than {most}; to allow longer records, raise --max-record")
+    format!("is longer than {most}{or}; to allow longer records, raise --max-record")
 }

@@ -6,7 +6,7 @@ mod selection;
 mod trust;
 
 use crate::aside::ReportTo;
-use crate::failure::{Failure, note};
+use crate::failure::{Failure, note, warn};
 use crate::inputs::is_stdin;
 use crate::records::{self, Event, Habit, KeysOf, RecordArgs, Records};
 use crate::report::Report;
@@ -155,9 +155,14 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     }
     let (selected, listed, by_each) = (selection.selected, selection.listed, std::mem::take(&mut selection.by_each));
     drop(selection);
-    print_counts(args, &asked, &report, selected, &by_each)?;
+    // If nothing could be read, a script must not take 0 as the number of selected lines.
+    if records.read() > 0 || records.complete() || args.json {
+        print_counts(args, &asked, &report, selected, &by_each)?;
+    }
     reserved.write(&report)?;
-    if !args.quiet {
+    if args.quiet {
+        hint_at_names(inputs, &keys, &records);
+    } else {
         hint(args, &asked, inputs, &keys, &records, selected);
     }
     if let Some(message) = records.stopped_message() {
@@ -221,30 +226,48 @@ fn print_counts(args: &Args, asked: &Asked, report: &Report, selected: u64, by_e
     Ok(())
 }
 
-/// Prints a hint if something went wrong (for example, a key was given as the name of an input), or
-/// if no line was found or all lines that were found may be false positives, with a possible
-/// reason.
-fn hint(args: &Args, asked: &Asked, inputs: &[PathBuf], keys: &KeysOf, records: &Records, selected: u64) {
-    if records.read() == 0 && inputs.iter().any(|input| !is_stdin(input) && !input.exists()) {
+/// Prints a hint if a key was probably given as the name of an input.
+fn hint_at_names(inputs: &[PathBuf], keys: &KeysOf, records: &Records) -> bool {
+    let is_meant = records.read() == 0 && inputs.iter().any(|input| !is_stdin(input) && !input.exists());
+    if is_meant {
         let lines = if keys.is_kept && keys.args.says_what_keys_are() { " --lines" } else { "" };
         note(format_args!(
             "the arguments after the filter are names of files; to look up a key, pipe it in: echo KEY | truebloom check{lines} FILTER"
         ));
+    }
+    is_meant
+}
+
+/// Prints a hint if something went wrong, or if no line was found or all lines that were found may
+/// be false positives, with a possible reason.
+fn hint(args: &Args, asked: &Asked, inputs: &[PathBuf], keys: &KeysOf, records: &Records, selected: u64) {
+    if hint_at_names(inputs, keys, records) {
         return;
     }
     let nothing = records.read() > 0 && selected == if args.invert_match { records.read() } else { 0 };
-    if nothing || keys.is_kept && !records.complete() {
+    let habit = records.habit();
+    let is_other_way = keys.doubt.is_some() && !keys.is_kept;
+    let has_returns = habit == Some(Habit::CarriageReturn);
+    // With --each and -v, the number of lines in any filter is not known. The rate is computed only
+    // if it matters, because this reads all bits of the filter.
+    let is_known = (is_other_way || has_returns) && !(args.each && args.invert_match);
+    let all_false = is_known
+        && !nothing
+        && trust(args, asked, records, selected)
+            .is_ok_and(|trust| has_returns && trust.may_be_all_false() || is_other_way && trust.are_probably_all_false());
+    // With -v, the lines that seem to be in the filter are left out.
+    let (found, none) = match args.invert_match {
+        false => ("all lines found", "nothing was found"),
+        true => ("all lines left out", "no line is in the filter"),
+    };
+    match habit {
+        Some(habit) if nothing => note(format_args!("{none}: {}", habit.hint())),
+        Some(habit @ Habit::CarriageReturn) if all_false => note(format_args!("{found} may be false positives: {}", habit.hint())),
+        Some(habit @ Habit::SomeReturns) => warn(habit.hint()),
+        _ if all_false => warn(format_args!("{found} may be false positives")),
+        _ => {}
+    }
+    if nothing || is_other_way && all_false || keys.is_kept && !records.complete() {
         keys.print_doubt();
-    }
-    let Some(habit) = records.habit() else { return };
-    if nothing {
-        note(format_args!("nothing was found: {}", habit.hint()));
-        return;
-    }
-    // With --each and -v, the number of lines in any filter is not known. The rate is computed
-    // last, because this reads all bits of the filter.
-    let is_known = habit == Habit::CarriageReturn && !(args.each && args.invert_match);
-    if is_known && trust(args, asked, records, selected).is_ok_and(|trust| trust.may_be_all_false()) {
-        note(format_args!("all lines found may be false positives: {}", habit.hint()));
     }
 }

@@ -50,6 +50,12 @@ impl Trust {
         self.lines.saturating_sub(self.found) > self.found && self.at_most() == self.found
     }
 
+    /// Whether so many lines would be found with a probability of more than 1% if none of them was
+    /// inserted.
+    pub(super) fn are_probably_all_false(&self) -> bool {
+        self.found > 0 && binomial::at_least(self.found, self.lines, self.rate.min(1.0)) > 0.01
+    }
+
     pub(super) fn add(&self, report: &mut Report, records: &RecordArgs, inverted: bool) {
         let (expected, most) = (self.expected(), self.at_most());
         report.field("found", self.found).field(
@@ -103,6 +109,8 @@ mod tests {
         // this rate.
         assert_eq!(trust(1, 1, 1e-7).at_most(), 0);
         assert_eq!(trust(1, 1, 1e-5).at_most(), 1);
+        // Ten of a thousand are usual at this rate, and a hundred are not.
+        assert_eq!([10, 100].map(|found| trust(1_000, found, 0.01).are_probably_all_false()), [true, false]);
     }
 
     /// Tests the number of false hits with queries for lines that are in no filter. The mean agrees

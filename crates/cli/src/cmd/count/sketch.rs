@@ -65,7 +65,8 @@ impl AnySketch {
 fn from_bytes<R: RowHashes>(bytes: &[u8]) -> Result<ListedSketch<R>, FormatError> {
     ListedSketch::from_bytes(bytes).or_else(|error| match Sketch::<R, u64>::from_bytes(bytes) {
         Ok(sketch) => ListedSketch::new(sketch, 1).map_err(|_| error),
-        Err(_) => Err(error),
+        // The first error only says that the file is a sketch without a list.
+        Err(other) => Err(if matches!(error, FormatError::Kind { .. }) { other } else { error }),
     })
 }
 

@@ -8,7 +8,7 @@ use super::sift::{Sift, Tally};
 use crate::aside::{self, Reserved};
 use crate::failure::{Failure, warn};
 use crate::filters::Layout;
-use crate::records::{KeysOf, Records};
+use crate::records::{Habit, KeysOf, Records};
 use crate::report::{CONFIDENCE, Report, bytes, count, expected, fpr_value, plural, proven, rate, rate_up};
 use serde_json::{Value, json};
 use std::io::Write;
@@ -151,12 +151,16 @@ impl Account {
     }
 
     /// Prints a hint if all lines were new although the state already had some: perhaps their keys
-    /// were extracted differently from those in the state.
-    pub(super) fn doubt(&self, keys: &KeysOf, tally: Tally, complete: bool) {
+    /// were extracted differently from those in the state. Also warns if only some lines end with
+    /// CR LF, because equal texts then have different keys.
+    pub(super) fn doubt(&self, keys: &KeysOf, tally: Tally, records: &Records) {
+        let complete = records.complete();
         let nothing_known = self.before.offered > 0 && tally.read > 0 && tally.new == tally.read;
         if keys.other_form || keys.other_part || nothing_known || keys.is_kept && !complete {
             keys.print_doubt();
         }
+        let habit = records.habit().filter(|habit| *habit == Habit::SomeReturns || nothing_known && habit.is_returns());
+        habit.iter().for_each(|habit| warn(habit.hint()));
     }
 
     /// How many phases of this run have ended because they were full.

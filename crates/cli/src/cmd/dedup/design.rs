@@ -36,7 +36,8 @@ pub(super) struct Sizing {
     /// Number of distinct lines that the filter holds before it forgets any. The probability that
     /// it forgets earlier is at most one in a million (not proven with --layout blocked). If
     /// --remember is a time, -n is the number of distinct lines that come during that time. If none
-    /// of -n, --memory and --remember is given, N is the number of lines in the named files
+    /// of -n, --memory and --remember is given, the filter has room for all lines of the named
+    /// files, and takes at least 64 MiB
     #[arg(short = 'n', long, value_name = "N", value_parser = args::items, allow_hyphen_values = true)]
     items: Option<u64>,
 

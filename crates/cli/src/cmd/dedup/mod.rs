@@ -197,13 +197,14 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     }
     account.close(args, &reserved, &filter, &chosen, &records, tally)?;
     if !args.quiet {
-        account.doubt(&keys, tally, records.complete());
+        account.doubt(&keys, tally, &records);
     }
     if full {
         return Err(account.full(args, tally, &chosen));
     }
     if let Some(message) = records.stopped_message() {
-        return Err(Failure::new(message));
+        let saved = if args.state.is_some() { "; the state includes them" } else { "" };
+        return Err(Failure::new(format_args!("{message}{saved}")));
     }
     Ok(ExitCode::from(match (args.quiet, records.complete()) {
         (true, _) if selected > 0 => 0,

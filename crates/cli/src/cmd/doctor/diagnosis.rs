@@ -173,6 +173,12 @@ fn coded(path: &Path, length: u64, cause: &FormatError) -> Diagnosis {
     Diagnosis { wrong: without_advice(cause), at, saved: saved.to_owned(), remedy: vec![remedy], header: None }
 }
 
+/// The first bytes of a filter or a compressed filter in base64, as far as they are equal.
+const BASE64: &[u8] = b"iVRC";
+
+/// The first bytes of both after a conversion from Latin-1 to UTF-8.
+const AS_UTF_8: &[u8] = b"\xc2\x89TB";
+
 /// Identifies a file that is not a filter.
 fn foreign(start: &[u8], path: &Path, at: Option<Range<u64>>) -> Diagnosis {
     let shown = for_shell(path);
@@ -183,6 +189,11 @@ fn foreign(start: &[u8], path: &Path, at: Option<Range<u64>>) -> Diagnosis {
         (", but a Zstandard file", format!("unpack it and look again: {}", into_new("unpacked", &format!("zstd -dc {shown}"))))
     } else if start.starts_with(b"PK\x03\x04") {
         (", but a zip archive", "unpack it, and examine the files in it".to_owned())
+    } else if start.starts_with(BASE64) {
+        (", but base64 text", format!("decode it and look again: {}", into_new("decoded", &format!("base64 -d {shown}"))))
+    } else if start.starts_with(AS_UTF_8) {
+        let healed = into_new("healed", &format!("iconv -f UTF-8 -t LATIN1 {shown}"));
+        (": it was converted as text to UTF-8", format!("convert it back and look again: {healed}"))
     } else if is_text {
         (
             ", but text, perhaps the data for a filter",
@@ -194,8 +205,12 @@ fn foreign(start: &[u8], path: &Path, at: Option<Range<u64>>) -> Diagnosis {
     Diagnosis {
         wrong: format!("this is not a filter file{what}"),
         at,
-        saved: "nothing: the file was never a truebloom filter, or its beginning was overwritten".to_owned(),
-        remedy: std::iter::once(remedy).chain((!is_text).then(|| FILTER_AGAIN.to_owned())).collect(),
+        saved: if start.starts_with(BASE64) || start.starts_with(AS_UTF_8) {
+            "perhaps all of it, once it is converted back".to_owned()
+        } else {
+            "nothing: the file was never a truebloom filter, or its beginning was overwritten".to_owned()
+        },
+        remedy: std::iter::once(remedy).chain((!is_text && !start.starts_with(AS_UTF_8)).then(|| FILTER_AGAIN.to_owned())).collect(),
         header: None,
     }
 }

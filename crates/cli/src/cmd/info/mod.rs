@@ -8,7 +8,9 @@ use crate::filters;
 use crate::held::{self, Held, Looked};
 use crate::inputs::name;
 use crate::records::Extraction;
-use crate::report::{CONFIDENCE, Format, FormatArgs, Report, count, fpr as fpr_text, fpr_value, plural, rate_up, rate_value, significant, size};
+use crate::report::{
+    CONFIDENCE, Format, FormatArgs, Report, count, fpr as fpr_text, fpr_value, plural, rate_up, rate_value, significant, size,
+};
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::io::Write;
