@@ -117,7 +117,9 @@ impl FillVerdict {
 
 impl Verification {
     /// Checks the counters and bits of a filter. For blocked and partitioned filters, the time is
-    /// linear in the number of bits. For other filters, the checks take less than a millisecond.
+    /// linear in the number of bits. For other filters, the checks usually take less than a
+    /// millisecond, and up to a second or two if the scheme has two hashes or the header of the
+    /// file was forged.
     ///
     /// In a blocked or two-hash filter, the positions of a key depend on each other. The number of
     /// set bits of such a filter is tested with McDiarmid's inequality. The only property of the

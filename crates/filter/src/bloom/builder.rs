@@ -84,7 +84,8 @@ impl<S: Scheme> FilterOf<S> {
 }
 
 impl<S, H> FilterBuilder<S, H> {
-    /// The number of distinct items that the filter must hold, as an integer of any type.
+    /// The number of distinct items that the filter must hold, as an integer of any type up to
+    /// 64 bits.
     pub fn items(mut self, items: impl ItemCount) -> FilterBuilder<S, H> {
         match items.item_count() {
             Ok(items) => self.target.items = Some(items),
