@@ -22,10 +22,10 @@ impl<S: Scheme> FilterOf<S> {
     /// [`from_plan`](Self::from_plan). A plan that guarantees only the mean rate ([`Target::mean`])
     /// takes fewer bits.
     ///
-    /// `items` can be an integer of any type up to 64 bits. Write literals above 2^31 with a suffix, such as
-    /// `3_000_000_000u64`. `rate` can be an `f64`, a text like `"0.1%"` or `"1/1000"`, or a
-    /// [`Rate`]. An `f64` is taken as the shortest decimal number that represents it, so `0.01`
-    /// means exactly 1/100.
+    /// `items` can be an integer of any type up to 64 bits. Write literals above 2^31 with a
+    /// suffix, such as `3_000_000_000u64`. `rate` can be an `f64`, a text like `"0.1%"` or
+    /// `"1/1000"`, or a [`Rate`]. An `f64` is taken as the shortest decimal number that represents
+    /// it, so `0.01` means exactly 1/100.
     ///
     /// For a blocked filter or for fewer than 1,000 items, computing the number of bits can take a
     /// few tens of milliseconds. In all other cases, it takes well under a millisecond.
