@@ -48,7 +48,7 @@ pub(crate) struct Args {
     /// full, it adds a new layer. FIRST is the approximate number of items in the first layer. The
     /// filter meets the rate for any number of items. If only -p is given, this is the default for
     /// input that can be read only once, such as a pipe
-    #[arg(long, value_name = "FIRST", num_args = 0..=1, require_equals = true, default_missing_value = "1000", value_parser = crate::args::items)]
+    #[arg(long, value_name = "FIRST", num_args = 0..=1, require_equals = true, default_missing_value = FIRST, value_parser = crate::args::items)]
     #[arg(conflicts_with_all = ["items", "bits", "probes", "confidence", "mean", "scheme", "layout", "strict"], requires = "rate")]
     grow: Option<u64>,
 
@@ -112,12 +112,18 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     build(filter, &made, args, &lock)
 }
 
+/// The number of items in the first layer, if `--grow` has no value.
+const FIRST: &str = "1000";
+
 /// Refuses a name that was probably meant as a part of an option.
 fn check_name(args: &Args) -> Result<(), Failure> {
     let name = args.filter.to_string_lossy();
     let meant = match &*name {
         "%" => "write the rate as one word: -p 0.1%".to_owned(),
-        _ if args.grow.is_some() && parse_count(&name).is_ok() => format!("write the number with an equals sign: --grow={name}"),
+        // A number that was given with an equals sign is meant.
+        _ if args.grow.is_some() && args.grow == parse_count(FIRST).ok() && parse_count(&name).is_ok() => {
+            format!("write the number with an equals sign: --grow={name}")
+        }
         _ => return Ok(()),
     };
     Err(Failure::new(format_args!("the filter would be named `{name}`; {meant}; if this is the name, write ./{name}")))

@@ -79,6 +79,11 @@ fn not_read(path: &Path, what: &str, remedy: &str) -> String {
 const TAR: &[u8] = b"ustar";
 const TAR_OFFSET: usize = 257;
 
+/// Whether these bytes begin like a tar archive. The header of a file also has NULs, unlike text.
+fn is_tar(bytes: &[u8]) -> bool {
+    bytes.split_at_checked(TAR_OFFSET).is_some_and(|(header, rest)| rest.starts_with(TAR) && header.contains(&0))
+}
+
 /// Passes bytes on, unless they are those of a tar archive. Archives are often compressed, so this
 /// examines the unpacked bytes.
 struct NoArchive<R> {
@@ -91,7 +96,7 @@ impl<R: Read> Read for NoArchive<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let length = self.source.read(buffer)?;
         let is_first = !std::mem::replace(&mut self.begun, true);
-        if is_first && buffer[..length].get(TAR_OFFSET..).is_some_and(|rest| rest.starts_with(TAR)) {
+        if is_first && is_tar(&buffer[..length]) {
             return Err(io::Error::other(not_read(&self.path, "a tar archive", "tar -xOf")));
         }
         Ok(length)
