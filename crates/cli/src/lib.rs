@@ -100,6 +100,7 @@ pub fn run_with(arguments: &[OsString]) -> ExitCode {
     arch::no_backtraces();
     arch::explain_aborts();
     stop::exit_when_aborting();
+    stop::survive_size_limits();
     let words = arguments.iter().map(|argument| argument.to_string_lossy().into_owned());
     let page = as_wide_as_the_terminal(Command::command().color(color::choose(words)));
     let matches = page.try_get_matches_from(without_help_of_help(arguments));
@@ -164,8 +165,7 @@ fn without_far_tips(mut error: clap::Error) -> clap::Error {
     if error.kind() == ErrorKind::UnknownArgument {
         error.remove(ContextKind::Suggested);
         // The second part of a number like 1 000 000.
-        if matches!(error.get(ContextKind::InvalidArg), Some(ContextValue::String(text)) if text.len() == 3 && text.bytes().all(|byte| byte.is_ascii_digit()))
-        {
+        if matches!(error.get(ContextKind::InvalidArg), Some(ContextValue::String(text)) if text == "000") {
             let tip = StyledStr::from("write a number without spaces: 1000000, 1,000,000 or 1M");
             error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
         }

@@ -53,6 +53,13 @@ pub(crate) fn watch() {
     watching();
 }
 
+/// Makes a write that exceeds the limit on the size of files an error, like a full disk, instead of
+/// the end of the process.
+pub(crate) fn survive_size_limits() {
+    #[cfg(unix)]
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
+}
+
 fn watching() -> &'static Watch {
     WATCH.get_or_init(|| {
         let (raised, again) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
@@ -61,10 +68,6 @@ fn watching() -> &'static Watch {
             let _ = signal_hook::flag::register_conditional_default(*signal, Arc::clone(&again));
             let _ = signal_hook::flag::register_usize(*signal, Arc::clone(&raised), *signal as usize);
         }
-        // Reaching a limit on the size of files is an error, like a full disk, and must not end the
-        // process.
-        #[cfg(unix)]
-        let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
         // If no thread can be started, a second signal has no effect.
         let _ = std::thread::Builder::new().name("signals".to_owned()).spawn(arm);
         Watch { raised, again, rules: Mutex::default() }

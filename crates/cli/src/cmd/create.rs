@@ -118,10 +118,15 @@ const FIRST: &str = "1000";
 /// Refuses a name that was probably meant as a part of an option.
 fn check_name(args: &Args) -> Result<(), Failure> {
     let name = args.filter.to_string_lossy();
+    let is_number = name.starts_with(|c: char| c.is_ascii_digit()) && parse_count(&name).is_ok();
+    let is_given = args.size.items.is_some() || args.size.bits.is_some();
     let meant = match &*name {
+        "k" | "K" | "M" | "G" | "T" | "kB" | "KB" | "MB" | "GB" | "KiB" | "MiB" | "GiB" | "million" | "000" if is_given => {
+            "write the number and its unit as one word: 10M or 64MiB".to_owned()
+        }
         "%" => "write the rate as one word: -p 0.1%".to_owned(),
         // A number that was given with an equals sign is meant.
-        _ if args.grow.is_some() && args.grow == parse_count(FIRST).ok() && parse_count(&name).is_ok() => {
+        _ if is_number && args.grow.is_some() && args.grow == parse_count(FIRST).ok() => {
             format!("write the number with an equals sign: --grow={name}")
         }
         _ => return Ok(()),

@@ -157,16 +157,19 @@ impl Extraction {
     /// Whether all options only modify others: a delimiter, no header, or the end of lines.
     fn is_half(&self) -> bool {
         let has = |name| self.0.contains_key(name);
-        (has("delimiter") || has("header")) && self.0.keys().all(|name| matches!(name.as_str(), "delimiter" | "header" | "crlf"))
+        (has("delimiter") || has("header") || has("crlf"))
+            && self.0.keys().all(|name| matches!(name.as_str(), "delimiter" | "header" | "crlf"))
     }
 
     /// This extraction with the options of another one, if they have a meaning here.
     fn changed_by(&self, other: &Extraction) -> Option<Extraction> {
         let has = |name| self.0.contains_key(name);
         let has_delimiter = has("csv") || has("fields") && !has("blanks") && !other.0.contains_key("header");
+        let only_ends = other.0.keys().all(|name| name == "crlf");
+        let has_ends = !self.is_lines() && !has("fixed") && !has("null");
         let mut both = self.clone();
         both.0.extend(other.0.clone());
-        has_delimiter.then_some(both)
+        (if only_ends { has_ends } else { has_delimiter }).then_some(both)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::found::Batch;
 
-/// The first keys are all examined.
+/// The first keys of each input are all examined.
 const FIRST: u64 = 100;
 /// After the first keys, one of this many is examined. Examining all of them would take a few
 /// percent of the time of `check`.
@@ -11,7 +11,7 @@ const EVERY: u64 = 64;
 /// The keys that were examined so far.
 #[derive(Clone, Copy)]
 pub(super) struct Habits {
-    /// The number of records so far, and how many of their keys were examined.
+    /// The number of records of this input so far, and how many keys of all inputs were examined.
     records: u64,
     examined: u64,
     /// How many of the examined keys end with a carriage return that an option would remove.
@@ -40,21 +40,30 @@ impl Habits {
         Habits { records: 0, examined: 0, may_strip, returns: 0, is_upper: true, has_letters: false }
     }
 
+    /// Begins the next input.
+    pub(super) fn begin_input(&mut self) {
+        self.records = 0;
+    }
+
     /// Examines the next keys. Which keys are examined does not depend on how the keys are divided
     /// into batches.
     pub(super) fn examine(&mut self, batch: Batch<'_>) {
         let end = self.records + batch.len() as u64;
         let mut at = next(self.records);
         while at < end {
-            batch.key((at - self.records) as usize).filter(|key| !key.is_empty()).into_iter().for_each(|key| self.look_at(key));
+            let index = (at - self.records) as usize;
+            // A carriage return at the end of a field in the middle of a line is not part of CR LF.
+            let ends = batch.text_of(index, index).ends_with(b"\r");
+            batch.key(index).filter(|key| !key.is_empty()).into_iter().for_each(|key| self.look_at(key, ends));
             at = next(at + 1);
         }
         self.records = end;
     }
 
-    fn look_at(&mut self, key: &[u8]) {
+    /// Examines a key; `ends` is whether its record ends with a carriage return.
+    fn look_at(&mut self, key: &[u8], ends: bool) {
         self.examined += 1;
-        self.returns += u64::from(self.may_strip && key.ends_with(b"\r"));
+        self.returns += u64::from(self.may_strip && ends && key.ends_with(b"\r"));
         // A short word such as FACE is probably not meant as hexadecimal digits.
         self.is_upper &= key.len() >= 8 && key.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'A'..=b'F'));
         self.has_letters |= key.iter().any(u8::is_ascii_alphabetic);

@@ -402,6 +402,7 @@ impl Records {
             self.note(message);
         }
         self.ending = None;
+        self.habits.begin_input();
         (self.input, self.untouched, self.skipped_here, self.flushed) = (self.input + 1, true, 0, false);
         !std::mem::take(&mut self.failed_here)
     }

@@ -112,7 +112,7 @@ pub(super) fn fields(record: &[u8], delimiter: u8) -> impl Iterator<Item = Writt
 pub(super) fn listed(header: &[u8], delimiter: u8) -> String {
     const SHOWN: usize = 20;
     let mut names = fields(header, delimiter).map(Written::name);
-    let shown: Vec<_> = names.by_ref().take(SHOWN).map(|name| format!("`{name}`")).collect();
+    let shown: Vec<_> = names.by_ref().take(SHOWN).map(|name| format!("`{}`", name.escape_debug())).collect();
     let more = match names.count() {
         0 => String::new(),
         more => format!(" and {more} more"),

@@ -28,6 +28,11 @@ impl Records {
         self.stopping.then(|| format!("stopped by a signal after {}", plural(self.read, self.noun)))
     }
 
+    /// Whether a signal came before the end of the inputs.
+    pub(crate) fn was_stopped(&self) -> bool {
+        self.stopping
+    }
+
     /// Returns an error if the result should not be written to a file: a signal came, or something
     /// went wrong and no record could be read.
     pub(crate) fn worth_writing(&self) -> Result<(), Failure> {

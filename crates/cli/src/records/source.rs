@@ -69,19 +69,29 @@ fn refusal(path: &Path, first: &[u8]) -> Option<String> {
 
 /// Says that this command does not read a format, and how to convert it.
 fn not_read(path: &Path, what: &str, remedy: &str) -> String {
-    let file = if is_stdin(path) { "FILE".to_owned() } else { for_shell(path) };
+    // tar takes the part before a colon as the name of another machine.
+    let name = path.to_string_lossy();
+    let file = match name.contains(':') && !name.contains('/') {
+        _ if is_stdin(path) => "FILE".to_owned(),
+        true => for_shell(&Path::new(".").join(path)),
+        false => for_shell(path),
+    };
     format!(
         "this is {what}, which this command does not read; convert it in a pipe, `{remedy} {file} | truebloom ...`, or use its bytes unchanged with --as-is"
     )
 }
 
-/// The magic number of a tar archive, which follows the header of the first file.
-const TAR: &[u8] = b"ustar";
-const TAR_OFFSET: usize = 257;
+/// The length of the header of a file in a tar archive.
+const TAR_HEADER: usize = 512;
 
-/// Whether these bytes begin like a tar archive. The header of a file also has NULs, unlike text.
-fn is_tar(bytes: &[u8]) -> bool {
-    bytes.split_at_checked(TAR_OFFSET).is_some_and(|(header, rest)| rest.starts_with(TAR) && header.contains(&0))
+/// Whether this is the header of a file in a tar archive. The header has its own checksum: the sum
+/// of its bytes, in octal digits, with eight spaces in the place of the checksum. Old archives have
+/// no magic number.
+fn is_tar(header: &[u8; TAR_HEADER]) -> bool {
+    let digits = String::from_utf8_lossy(&header[148..156]);
+    let stored = u64::from_str_radix(digits.trim_matches([' ', '\0']), 8).ok();
+    let others = header[..148].iter().chain(&header[156..]).map(|&byte| u64::from(byte)).sum::<u64>();
+    stored == Some(others + 8 * u64::from(b' '))
 }
 
 /// Passes bytes on, unless they are those of a tar archive. Archives are often compressed, so this
@@ -89,15 +99,21 @@ fn is_tar(bytes: &[u8]) -> bool {
 struct NoArchive<R> {
     source: R,
     path: PathBuf,
-    begun: bool,
+    /// The first bytes until there are enough to decide; then `None`.
+    first: Option<Vec<u8>>,
 }
 
 impl<R: Read> Read for NoArchive<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let length = self.source.read(buffer)?;
-        let is_first = !std::mem::replace(&mut self.begun, true);
-        if is_first && is_tar(&buffer[..length]) {
+        let Some(mut first) = self.first.take() else { return self.source.read(buffer) };
+        let length = read_retrying(&mut self.source, buffer)?;
+        first.extend_from_slice(&buffer[..length]);
+        if first.first_chunk().is_some_and(is_tar) {
             return Err(io::Error::other(not_read(&self.path, "a tar archive", "tar -xOf")));
+        }
+        // Unlike lines, the header has NULs. Lines are passed on at once, before others are read.
+        if length > 0 && first.len() < TAR_HEADER && first.contains(&0) {
+            self.first = Some(first);
         }
         Ok(length)
     }
@@ -161,7 +177,7 @@ pub(super) fn open(path: &Path, as_is: bool, read: &Arc<AtomicU64>) -> io::Resul
         }
         _ => Box::new(whole),
     };
-    Ok(Box::new(NoArchive { source, path: path.to_owned(), begun: false }))
+    Ok(Box::new(NoArchive { source, path: path.to_owned(), first: Some(Vec::new()) }))
 }
 
 /// Reads at least once, and continues as long as the bytes could be the beginning of a magic

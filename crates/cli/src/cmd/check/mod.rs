@@ -156,7 +156,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let (selected, listed, by_each) = (selection.selected, selection.listed, std::mem::take(&mut selection.by_each));
     drop(selection);
     // If nothing could be read, a script must not take 0 as the number of selected lines.
-    if records.read() > 0 || records.complete() || args.json {
+    if records.read() > 0 || records.complete() && !records.was_stopped() || args.json {
         print_counts(args, &asked, &report, selected, &by_each)?;
     }
     reserved.write(&report)?;

@@ -53,7 +53,10 @@ impl Trust {
     /// Whether so many lines would be found with a probability of more than 1% if none of them was
     /// inserted.
     pub(super) fn are_probably_all_false(&self) -> bool {
-        self.found > 0 && binomial::at_least(self.found, self.lines, self.rate.min(1.0)) > 0.01
+        // Most lines were not found, so they are probably not the keys of the filter.
+        self.found > 0
+            && self.lines.saturating_sub(self.found) > self.found
+            && binomial::at_least(self.found, self.lines, self.rate.min(1.0)) > 0.01
     }
 
     pub(super) fn add(&self, report: &mut Report, records: &RecordArgs, inverted: bool) {

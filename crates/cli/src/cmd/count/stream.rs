@@ -3,11 +3,11 @@
 use super::answer::{Answer, Asked};
 use super::sizes::SizeArgs;
 use super::sketch::{AnySketch, with_sketch};
-use crate::failure::{Failure, Shown};
+use crate::failure::{Failure, Shown, warn};
 use crate::filters;
 use crate::lock::Lock;
 use crate::output;
-use crate::records::{self, Event, RecordArgs, Records};
+use crate::records::{self, Event, Habit, RecordArgs, Records};
 use crate::stop;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -145,6 +145,9 @@ fn count<R: RowHashes>(args: &StreamArgs, mut list: ListedSketch<R>, lock: Optio
 }
 
 fn finish(args: &StreamArgs, records: &Records, complete: bool) -> Result<ExitCode, Failure> {
+    if let Some(habit @ Habit::SomeReturns) = records.habit() {
+        warn(habit.hint());
+    }
     if let Some(message) = records.stopped_message() {
         let saved = args.save.as_ref().map_or(String::new(), |path| format!("; {} contains all of them", path.shown()));
         return Err(Failure::new(format_args!("{message}{saved}")));

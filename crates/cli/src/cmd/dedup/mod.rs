@@ -192,7 +192,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let selected = tally.selected;
     let filter = sift.into_filter();
     saver.finish(&filter)?;
-    if args.count && !args.quiet {
+    // If nothing could be read, a script must not take 0 as the number of selected lines.
+    let is_counted = tally.read > 0 || records.complete() && !records.was_stopped();
+    if args.count && !args.quiet && is_counted {
         writeln!(crate::output::stdout(), "{selected}")?;
     }
     account.close(args, &reserved, &filter, &chosen, &records, tally)?;
@@ -203,7 +205,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         return Err(account.full(args, tally, &chosen));
     }
     if let Some(message) = records.stopped_message() {
-        let saved = if args.state.is_some() { "; the state includes them" } else { "" };
+        let saved = if args.state.is_some() && tally.read > 0 { "; the state includes them" } else { "" };
         return Err(Failure::new(format_args!("{message}{saved}")));
     }
     Ok(ExitCode::from(match (args.quiet, records.complete()) {

@@ -179,40 +179,41 @@ const BASE64: &[u8] = b"iVRC";
 /// The first bytes of both after a conversion from Latin-1 to UTF-8.
 const AS_UTF_8: &[u8] = b"\xc2\x89TB";
 
-/// Identifies a file that is not a filter.
-fn foreign(start: &[u8], path: &Path, at: Option<Range<u64>>) -> Diagnosis {
+/// Says in what form a file may contain a filter, and how to bring it back.
+fn packed(start: &[u8], path: &Path) -> Option<(&'static str, String)> {
     let shown = for_shell(path);
-    let is_text = !start.is_empty() && start.iter().all(|byte| matches!(byte, b'\t' | b'\n' | b'\r' | 0x20..=0x7e | 0x80..));
-    let (what, remedy) = if start.starts_with(&[0x1f, 0x8b]) {
-        (", but a gzip file", format!("unpack it and look again: {}", into_new("unpacked", &format!("gzip -dc {shown}"))))
+    let look = |verb: &str, stem: &str, command: String| format!("{verb} and look again: {}", into_new(stem, &command));
+    let is_base64 = start.starts_with(BASE64) && start.iter().all(|byte| byte.is_ascii_alphanumeric() || b"+/=\r\n".contains(byte));
+    Some(if start.starts_with(&[0x1f, 0x8b]) {
+        (", but a gzip file", look("unpack it", "unpacked", format!("gzip -dc {shown}")))
     } else if start.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
-        (", but a Zstandard file", format!("unpack it and look again: {}", into_new("unpacked", &format!("zstd -dc {shown}"))))
+        (", but a Zstandard file", look("unpack it", "unpacked", format!("zstd -dc {shown}")))
     } else if start.starts_with(b"PK\x03\x04") {
         (", but a zip archive", "unpack it, and examine the files in it".to_owned())
-    } else if start.starts_with(BASE64) {
-        (", but base64 text", format!("decode it and look again: {}", into_new("decoded", &format!("base64 -d {shown}"))))
+    } else if is_base64 && start.contains(&b'\r') {
+        (", but base64 text", look("decode it", "decoded", format!("tr -d '\\r' < {shown} | base64 -d")))
+    } else if is_base64 {
+        (", but base64 text", look("decode it", "decoded", format!("base64 -d {shown}")))
     } else if start.starts_with(AS_UTF_8) {
-        let healed = into_new("healed", &format!("iconv -f UTF-8 -t LATIN1 {shown}"));
-        (": it was converted as text to UTF-8", format!("convert it back and look again: {healed}"))
-    } else if is_text {
-        (
-            ", but text, perhaps the data for a filter",
-            format!("make a filter from these lines: truebloom create -n ITEMS -p RATE {} {shown}", new_name("new")),
-        )
+        (": it was converted as text to UTF-8", look("convert it back", "healed", format!("iconv -f UTF-8 -t LATIN1 {shown}")))
     } else {
-        ("", format!("check the path, or {}", replace(path)))
+        return None;
+    })
+}
+
+/// Identifies a file that is not a filter.
+fn foreign(start: &[u8], path: &Path, at: Option<Range<u64>>) -> Diagnosis {
+    let is_text = !start.is_empty() && start.iter().all(|byte| matches!(byte, b'\t' | b'\n' | b'\r' | 0x20..=0x7e | 0x80..));
+    let never = "nothing: the file was never a truebloom filter, or its beginning was overwritten";
+    let (what, saved, remedy) = if let Some((what, remedy)) = packed(start, path) {
+        (what, "perhaps all of it, if a filter is in it", vec![remedy])
+    } else if is_text {
+        let create = format!("make a filter from these lines: truebloom create -n ITEMS -p RATE {} {}", new_name("new"), for_shell(path));
+        (", but text, perhaps the data for a filter", never, vec![create])
+    } else {
+        ("", never, vec![format!("check the path, or {}", replace(path)), FILTER_AGAIN.to_owned()])
     };
-    Diagnosis {
-        wrong: format!("this is not a filter file{what}"),
-        at,
-        saved: if start.starts_with(BASE64) || start.starts_with(AS_UTF_8) {
-            "perhaps all of it, once it is converted back".to_owned()
-        } else {
-            "nothing: the file was never a truebloom filter, or its beginning was overwritten".to_owned()
-        },
-        remedy: std::iter::once(remedy).chain((!is_text && !start.starts_with(AS_UTF_8)).then(|| FILTER_AGAIN.to_owned())).collect(),
-        header: None,
-    }
+    Diagnosis { wrong: format!("this is not a filter file{what}"), at, saved: saved.to_owned(), remedy, header: None }
 }
 
 fn text_mode(path: &Path, length: u64, otherwise: Diagnosis) -> io::Result<Diagnosis> {

@@ -40,10 +40,18 @@ fn create(path: &Path, header: Option<&FileHeader>) -> String {
             "or make the intersection again from its filters with `truebloom merge --intersect`".to_owned()
         }
         Some((_, Some(options))) => {
-            format!("or build the filter again from its data: truebloom create {options} --force {} DATA", for_shell(path))
+            format!("or build the filter again from its data: truebloom create {options} --force {} DATA", as_filter(path))
         }
         _ => CREATE.to_owned(),
     }
+}
+
+/// The name of the filter as a word of the command. `create` refuses some names that look like the
+/// value of an option, unless the folder is given, too.
+fn as_filter(path: &Path) -> String {
+    let name = path.to_string_lossy();
+    let is_value = !name.contains('/') && (name == "%" || name.starts_with(|c: char| c.is_ascii_digit()));
+    if is_value { for_shell(&Path::new(".").join(path)) } else { for_shell(path) }
 }
 
 /// The options of `create` that make the same filter from the same data. Returns `None` if the
