@@ -28,9 +28,10 @@ pub fn overload(plan: &Plan) -> Result<Vec<Overload>> {
 }
 
 /// The sizes of static filters, to which nothing can be added. Static filters store fingerprints of
-/// a whole number of bits. For n items, an xor filter has 1.23 n slots (Graf and Lemire 2020), and
-/// a binary fuse filter with three segments has 1.125 n slots (Graf and Lemire 2022). These sizes
-/// are approximations, because the tables are slightly larger for few items.
+/// a whole number of bits. For n items, an xor filter has 1.23 n + 32 slots (Graf and Lemire 2020).
+/// A binary fuse filter with three segments (Graf and Lemire 2022) has 1.125 n slots for many items,
+/// and more for few items. These sizes are approximations, because other implementations may round
+/// differently.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Static {
     /// The number of bits in a fingerprint.
@@ -46,6 +47,28 @@ pub struct Static {
 #[must_use]
 pub fn static_filters(plan: &Plan) -> Option<Static> {
     let fingerprint = (-plan.rate?.to_f64().log2()).ceil().max(1.0);
-    let bits = |slots: f64| (slots * plan.items as f64 * fingerprint).ceil();
-    Some(Static { fingerprint, xor: bits(1.23), fuse: bits(1.125) })
+    let bits = |slots: f64| slots.ceil() * fingerprint;
+    Some(Static { fingerprint, xor: bits(1.23 * plan.items as f64 + 32.0), fuse: bits(fuse_slots(plan.items as f64)) })
+}
+
+/// The number of slots of a binary fuse filter with three segments, as in the implementation by the
+/// authors (FastFilter).
+fn fuse_slots(items: f64) -> f64 {
+    let ln = items.max(2.0).ln();
+    let segment = (ln / 3.33f64.ln() + 2.25).floor().exp2().min(262_144.0);
+    let slots = (items * (0.875 + 0.25 * 1e6f64.ln() / ln).max(1.125)).round();
+    (slots / segment).ceil().max(3.0) * segment
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The sizes of the authors' implementation for these numbers of items.
+    #[test]
+    fn slots_of_small_and_large_fuse_filters() {
+        let slots = [20.0, 300.0, 1e3, 1e4, 1e5, 1e6].map(fuse_slots);
+        assert_eq!(slots, [336.0 / 7.0, 3_136.0 / 7.0, 9_856.0 / 7.0, 89_600.0 / 7.0, 831_488.0 / 7.0, 7_913_472.0 / 7.0]);
+        assert!([0.0, 1.0, 2.0].map(fuse_slots).into_iter().all(|slots| (12.0..=24.0).contains(&slots)));
+    }
 }

@@ -107,6 +107,12 @@ pub fn rate_up(value: f64, digits: usize) -> String {
     round_with(value, digits, |shown| if shown < value { step(value, digits) } else { 0.0 } + shown)
 }
 
+/// Like [`rate`], but rounded down, for lower bounds.
+#[must_use]
+pub fn rate_down(value: f64, digits: usize) -> String {
+    round_with(value, digits, |shown| shown - if shown > value { step(value, digits) } else { 0.0 })
+}
+
 /// Formats a probability in percent, without the percent sign. The result has `digits` significant
 /// digits. If the probability is below 1 but would be rounded to 100, the result has all digits.
 #[must_use]
@@ -160,6 +166,11 @@ mod tests {
 
     #[test]
     fn numbers_for_people() {
+        assert_eq!([0.355_932_2, 0.196_969_7].map(|value| rate_up(value, 4)), ["0.356", "0.197"]);
+        assert_eq!(
+            [0.355_932_2, 0.196_969_7, 0.999_96, 0.0, 0.25].map(|value| rate_down(value, 4)),
+            ["0.3559", "0.1969", "0.9999", "0", "0.25"]
+        );
         assert_eq!(count(0), "0");
         assert_eq!(count(1_234_567), "1,234,567");
         assert_eq!(plural(1, "line"), "1 line");

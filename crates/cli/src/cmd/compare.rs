@@ -4,7 +4,7 @@ use crate::args;
 use crate::cmd::merge::{Purpose, mismatch};
 use crate::failure::Failure;
 use crate::held;
-use crate::report::{FormatArgs, Report, certainty, count, significant};
+use crate::report::{FormatArgs, Report, certainty, count, rate_down, rate_up, significant};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -99,7 +99,7 @@ fn report(args: &Args, found: &Comparison) -> Report {
     report.field("jaccard", json!({ "value": value, "lower": lower, "upper": upper }));
     let show = |x: f64| significant(x, 4);
     let value = value.map_or("unknown".to_owned(), |value| format!("about {}", show(value)));
-    report.line("similarity", format!("{value} ({} to {})", show(lower), show(upper)));
+    report.line("similarity", format!("{value} ({} to {})", rate_down(lower, 4), rate_up(upper, 4)));
     report.line("", format!("each range, taken by itself, holds with {}% confidence if {ASSUMES}", certainty(args.confidence, 13)));
     report
 }

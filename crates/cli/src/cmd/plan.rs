@@ -284,12 +284,12 @@ fn add_mean(report: &mut Report, plan: &Plan, target: &Target) -> Result<(), Fai
     report.field("mean", json!({ "bits": mean.bits, "items": mean.items, "probes": mean.probes }));
     if target.bits.is_none() {
         let less = 100.0 * (plan.bits as f64 / mean.bits as f64 - 1.0);
+        let takes = if plan.bits == mean.bits { "no more bits".to_owned() } else { format!("{}% more", rate(less, 2)) };
         report.line(
             "mean only",
             format!(
-                "{} would be enough with --mean (only the average rate is guaranteed); the guarantee for a single filter takes {}% more",
+                "{} would be enough with --mean (only the average rate is guaranteed); the guarantee for a single filter takes {takes}",
                 plural(mean.bits, "bit"),
-                rate(less, 2)
             ),
         );
     } else if mean.items != plan.items {

@@ -33,11 +33,13 @@ pub(super) fn add_static(report: &mut Report, plan: &Plan) {
     };
     let (fingerprint, xor, fuse) = (found.fingerprint, found.xor, found.fuse);
     report.field("static", json!({ "fingerprint_bits": fingerprint, "xor_bits": xor, "fuse_bits": fuse, "method": "approximation" }));
-    let share = 100.0 * (fuse / plan.bits as f64 - 1.0);
-    let size = bytes((fuse / 8.0).ceil() as u64);
-    let compared = format!("{:.0}% {}", share.abs(), if share < 0.0 { "less" } else { "more" });
-    report.line(
-        "static",
-        format!("a binary fuse filter would take about {size}, {compared} than this filter, if the set of items never changes"),
-    );
+    // For few items, a static filter does not save memory.
+    let share = (100.0 * (1.0 - fuse / plan.bits as f64)).round();
+    if share >= 1.0 {
+        let size = bytes((fuse / 8.0).ceil() as u64);
+        report.line(
+            "static",
+            format!("a binary fuse filter would take about {size}, {share}% less than this filter, if the set of items never changes"),
+        );
+    }
 }

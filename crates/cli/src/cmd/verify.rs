@@ -7,7 +7,9 @@ use crate::cmd::info::add_place;
 use crate::failure::Failure;
 use crate::held::{self, Looked};
 use crate::progress::Progress;
-use crate::report::{FormatArgs, Report, count, fpr as fpr_text, fpr_value, plural, proven, rate, rate_up, rate_value, significant};
+use crate::report::{
+    FormatArgs, Report, count, fpr as fpr_text, fpr_value, plural, proven, rate, rate_down, rate_up, rate_value, significant,
+};
 use serde_json::json;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -235,13 +237,13 @@ fn add_measured(report: &mut Report, measurement: &Measurement<'_>, seed: u64) {
     let hits = format!("{} in {}", plural(measurement.hits(), "hit"), plural(measurement.queries(), "random key"));
     let text = match measurement.hits() {
         0 => format!("below {} (99% confidence), {hits}", rate_up(high, 4)),
-        _ => format!("{} (99% interval {} to {}), {hits}", rate(measurement.rate(), 4), rate(low, 4), rate(high, 4)),
+        _ => format!("{} (99% interval {} to {}), {hits}", rate(measurement.rate(), 4), rate_down(low, 4), rate_up(high, 4)),
     };
     report.line("measured", text);
     let (lowest, highest) = measurement.possible_rates();
     if lowest < highest {
         report.field("possible_rates", json!({ "lower": lowest, "upper": highest }));
-        report.line("computed", format!("the rate is between {} and {}", rate(lowest, 3), rate_up(highest, 3)));
+        report.line("computed", format!("the rate is between {} and {}", rate_down(lowest, 3), rate_up(highest, 3)));
     }
 }
 

@@ -242,9 +242,13 @@ pub(crate) fn add_place(report: &mut Report, filter: &AnyFilter<impl Counted>) {
         "place",
         json!({ "items": filter.offered(), "lower": below.lower, "upper": below.upper, "method": below.method.to_string() }),
     );
-    // 100% is printed only if it is exact.
-    let share = if below.lower == 1.0 { 100.0 } else { (100.0 * middle).clamp(0.1, 99.9) };
-    let share = significant(share, 3);
+    let share = match 100.0 * middle {
+        // 100% is printed only if it is exact.
+        _ if below.lower == 1.0 => "100".to_owned(),
+        low if low < 0.1 => "less than 0.1".to_owned(),
+        high if high > 99.9 => "more than 99.9".to_owned(),
+        share => significant(share, 3),
+    };
     let items = plural(filter.offered(), "item");
     report.line("fullness", format!("{share}% of filters with {items} have this many set bits or fewer, if no key was inserted twice"));
 }
