@@ -334,7 +334,7 @@ fn others(target: &Target, plan: &Plan, blocked: Option<&Alternative>, still: Op
     if let Some(still) = still {
         for (name, bits) in [("xor, static", still.xor), ("binary fuse, static", still.fuse)] {
             let size = format!("about {}", bytes((bits / 8.0).ceil() as u64));
-            let text = "all items must be known before it is built, and none can be added; not made by truebloom";
+            let text = "no items can be added; truebloom does not make such filters";
             table.row([name.to_owned(), size, more(bits / plan.bits as f64), text.to_owned()]);
         }
     }

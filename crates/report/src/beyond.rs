@@ -55,8 +55,10 @@ pub fn static_filters(plan: &Plan) -> Option<Static> {
 /// authors (FastFilter).
 fn fuse_slots(items: f64) -> f64 {
     let ln = items.max(2.0).ln();
-    let segment = (ln / 3.33f64.ln() + 2.25).floor().exp2().min(262_144.0);
-    let slots = (items * (0.875 + 0.25 * 1e6f64.ln() / ln).max(1.125)).round();
+    // The constants are ln 3.33 and a quarter of ln 10^6. The implementation limits the segments to
+    // 2^18 slots, which makes no visible difference.
+    let segment = (1u64 << (ln / 1.202_972 + 2.25) as u32) as f64;
+    let slots = items * (0.875 + 3.453_878 / ln).max(1.125);
     (slots / segment).ceil().max(3.0) * segment
 }
 
