@@ -217,7 +217,7 @@ fn advice(error: &FormatError) -> Option<&'static str> {
         | FormatError::HeaderChecksum { .. }
         | FormatError::PayloadChecksum { .. }
         | FormatError::LayerChecksum { .. } => Some("copy the original file again, or see what can be saved"),
-        FormatError::NotAFilter { .. } => Some("make one with `truebloom create`, or, if this was one, see what can be saved"),
+        FormatError::NotAFilter { .. } => Some("make a filter with `truebloom create`; if this file was a filter, see what can be saved"),
         FormatError::Version { .. } => Some("use a newer truebloom, or see whether the file is damaged"),
         _ => None,
     }

@@ -2,7 +2,7 @@
 
 use crate::failure::{Failure, Shown};
 use crate::lock::Lock;
-use crate::report::{count, fpr as fpr_text, plural, rate_up};
+use crate::report::{count, fpr as fpr_text, rate_up};
 use crate::stop;
 use std::path::{Path, PathBuf};
 use truebloom::{AnyFilter, Backing, Counted, FileError, FormatError, PortableHasher, Seed};
@@ -78,20 +78,24 @@ pub(crate) fn over_capacity<K: Counted>(filter: &AnyFilter<K>) -> String {
         _ => String::new(),
     };
     let now = format!(
-        "so the plan's guarantee no longer holds; the rate {is} {rate} now{beside}; plan a larger filter with `truebloom create -n`{}",
-        if filter.most_items() == u64::MAX {
-            String::new()
-        } else {
-            format!(" (at most {} are in this one)", plural(filter.most_items(), "distinct item"))
-        }
+        "but was planned for {}, so its guarantee no longer holds; the rate {is} {rate} now{beside}; plan a larger filter with `truebloom create -n`",
+        count(capacity)
     );
+    let most = Some(filter.most_items()).filter(|most| *most < u64::MAX);
     if changed > capacity {
-        return format!("the filter holds at least {} distinct items, more than the {} planned, {now}", count(changed), count(capacity));
+        let range = match most {
+            Some(most) if most == changed => count(changed),
+            Some(most) => format!("{} to {}", count(changed), count(most)),
+            None => format!("at least {}", count(changed)),
+        };
+        return format!("the filter holds {range} distinct items, {now}");
     }
-    let found = filter.estimated_items().map_or("more items than".to_owned(), |items| {
-        format!("about {} items (estimated from its set bits), more than", count((items as u64).min(filter.most_items())))
+    let found = filter.estimated_items().map_or("more items than planned".to_owned(), |items| {
+        let about = count((items as u64).min(filter.most_items()));
+        let most = most.map_or(String::new(), |most| format!(", at most {}", count(most)));
+        format!("about {about} items (estimated from its set bits{most})")
     });
-    format!("the filter holds {found} the {} planned, {now}", count(capacity))
+    format!("the filter holds {found}, {now}")
 }
 
 /// Where a key's positions are.

@@ -29,9 +29,9 @@ pub fn overload(plan: &Plan) -> Result<Vec<Overload>> {
 
 /// The sizes of static filters, to which nothing can be added. Static filters store fingerprints of
 /// a whole number of bits. For n items, an xor filter has 1.23 n + 32 slots (Graf and Lemire 2020).
-/// A binary fuse filter with three segments (Graf and Lemire 2022) has 1.125 n slots for many items,
-/// and more for few items. These sizes are approximations, because other implementations may round
-/// differently.
+/// A binary fuse filter with three segments (Graf and Lemire 2022) has 1.125 n slots for many
+/// items, and more for few items. These sizes are approximations, because other implementations may
+/// round differently.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Static {
     /// The number of bits in a fingerprint.

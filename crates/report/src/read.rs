@@ -187,7 +187,7 @@ const LEAST_BARE: u64 = 64 << 10;
 /// Fails if the text cannot be parsed; the message shows the accepted forms.
 pub fn probes_up_to(most: u32, text: &str) -> Result<u32, String> {
     let found = count(text).ok().and_then(|probes| u32::try_from(probes).ok()).filter(|probes| (1..=most).contains(probes));
-    found.ok_or_else(|| format!("`{text}` is not a number of probes from 1 to {most}"))
+    found.ok_or_else(|| format!("`{text}` is not a possible number of probes; give 1 to {most}"))
 }
 
 /// Parses a rate, without rounding: `0.1%`, `1/1000`, `1 in 1000`, `once in a thousand`, `1e-3`.

@@ -39,7 +39,7 @@ pub(crate) struct Args {
 fn confidence(text: &str) -> Result<f64, String> {
     let confidence = args::confidence(text)?;
     if confidence > 0.999_999 {
-        return Err(format!("`{text}` is above 99.9999%, the highest confidence of these ranges"));
+        return Err(format!("`{text}` is too high; the confidence can be at most 99.9999%"));
     }
     Ok(confidence)
 }

@@ -12,7 +12,7 @@ Examples:
   truebloom diff monday.tbl tuesday.tbl > news
   truebloom apply monday.tbl news                      now monday.tbl equals tuesday.tbl
 
-A difference can update copies of a filter on other machines. It contains only the bits that differ, compressed to about their entropy. Both files must be states of the same filter, at different times.
+A difference can update copies of a filter on other machines. It contains only the bits that differ, compressed. Both files must be states of the same filter, at different times.
 A filter that grows may have more layers in the later state.";
 
 /// Write the difference between an earlier and a later state of a filter

@@ -24,7 +24,7 @@ pub(crate) struct Options {
     memory: Option<u64>,
 
     /// Remember an item until this many new items have arrived after it (10M), or for this time
-    /// (1h, which needs --arrival). If a size is given, too, the report shows the share of items
+    /// (1h, which needs --arrival). If you also give a size, the report shows the share of items
     /// that a filter of this size forgets too early
     #[arg(long, value_name = "N|TIME", requires = "recycling", conflicts_with = "items")]
     remember: Option<String>,

@@ -209,7 +209,11 @@ fn add_power(report: &mut Report, bits: u64, verification: &Verification, measur
         }
     };
     let rate = rate_noticed.map(|noticed| format!("a rate of {} or more", rate_up(noticed, 4)));
-    let rate = rate.ok_or(if is_highest { "no rate is higher than 1" } else { "more queries are needed to notice a higher rate" });
+    let rate = rate.ok_or(if is_highest {
+        "the rate is already 1, the highest possible"
+    } else {
+        "more queries are needed to notice a higher rate"
+    });
     report.line(
         "sensitivity",
         match (bits, rate) {

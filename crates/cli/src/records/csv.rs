@@ -435,7 +435,7 @@ impl Csv {
         } else if width == 1 && record.contains(&b';') && !record.contains(&b'"') {
             "; fields are separated by semicolons here: add --delimiter ';'"
         } else if wanted.bytes().all(|byte| byte.is_ascii_digit()) {
-            "; a number must be from 1 to the number of columns"
+            "; a number counts the columns from 1"
         } else if wanted.contains(',') {
             ". --column takes the name of one column; for a key that consists of several fields, use -f, which does not interpret quotes"
         } else {

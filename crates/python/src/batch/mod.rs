@@ -13,6 +13,7 @@ use crate::key::RawKey;
 use columns::run_column;
 use objects::run_objects;
 use pyo3::buffer::PyUntypedBuffer;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyMemoryView, PyString};
 use truebloom::{Answers, BuildError, KeyHash, PortableHasher};
@@ -118,6 +119,9 @@ pub(crate) fn run(keys: &Bound<'_, PyAny>, work: &Work<'_>) -> PyResult<Outcome>
         let message = format!("threads is {}, but must be from 1 to {MOST_THREADS}", work.threads);
         return Err(raise(py, Kind::Plan, &message));
     }
+    if let Some(why) = not_meant(keys)? {
+        return Err(raise(py, Kind::KeyType, why));
+    }
     if let Some(arrays) = Arrays::of(keys)? {
         return run_arrays(py, arrays, work);
     }
@@ -125,6 +129,24 @@ pub(crate) fn run(keys: &Bound<'_, PyAny>, work: &Work<'_>) -> PyResult<Outcome>
         return run_buffer(py, &buffer, work);
     }
     run_objects(keys, work)
+}
+
+/// Says why the values that a container stores are not the values that it shows, if this is known.
+/// The stored values would be other keys than the user means.
+fn not_meant(keys: &Bound<'_, PyAny>) -> PyResult<Option<&'static str>> {
+    let Some(dtype) = keys.getattr_opt(intern!(keys.py(), "dtype"))? else { return Ok(None) };
+    let kind = dtype.str()?;
+    let name = keys.get_type().fully_qualified_name()?;
+    let (kind, name) = (kind.to_str()?, name.to_str()?);
+    Ok(if name.starts_with("numpy.ma.") {
+        Some("a masked array stores values for masked elements, too; give keys.compressed()")
+    } else if kind == "Object" {
+        Some("a polars column of type Object stores addresses in memory; give keys.to_list()")
+    } else if kind.starts_with("period") || kind.starts_with("interval") {
+        Some("a column of periods or intervals stores numbers without their meaning; give keys.astype(str)")
+    } else {
+        None
+    })
 }
 
 /// Whether the object is a memoryview of bytes or a mapped file. Such an object is a byte string,

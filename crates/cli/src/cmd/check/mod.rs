@@ -31,7 +31,7 @@ Examples:
 
 A filter stores how its keys were read (-f, --column and similar options), and `check` reads keys in the same way. If you give such options, this run uses them and not the stored ones; with --lines, keys are whole lines.
 
-Exit code: 0 some line was selected, 1 none was, 2 an error.";
+Exit code: 0 if a line was selected, 1 if none was, 2 after an error.";
 
 /// Print the lines that are probably in a filter
 #[derive(clap::Args)]

@@ -63,7 +63,7 @@ enum Every {
 }
 
 fn every(text: &str) -> Result<Every, String> {
-    let wrong = || format!("`{text}` is neither a time nor a number; write it as 10s, 5min, 1h or 1M");
+    let wrong = || format!("`{text}` is neither a time (10s, 5min, 1h) nor a number (1000, 1M)");
     let records = || crate::args::count(text).ok().filter(|number| *number > 0).map(Every::Records).ok_or_else(wrong);
     crate::args::time(text).map(Every::Time).or_else(|_| records())
 }

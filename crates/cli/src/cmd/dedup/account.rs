@@ -244,7 +244,7 @@ impl Account {
             (0, false, false) => format!("; no {noun} is printed twice"),
             (0, ..) => "; nothing was forgotten".to_owned(),
             (forgotten, ..) => {
-                format!("; some lines were forgotten, on {}, and count as new if they occur again", plural(forgotten, "occasion"))
+                format!("; lines were forgotten {}, and a forgotten line counts as new if it occurs again", plural(forgotten, "time"))
             }
         };
         report.line("trust", wrong + &twice);
