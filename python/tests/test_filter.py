@@ -187,6 +187,10 @@ def test_the_guarantee_and_the_numbers():
     for confidence in (0, 1, -1, float("nan")):
         with pytest.raises(PlanError):
             f.estimated_items(confidence)
+    parted = BloomFilter(50, 0.01, scheme="partitioned", seed=2)
+    parted.update(range(40))
+    certain = parted.estimated_items()
+    assert certain.method == "bound" and certain.lower <= 40 <= certain.upper
 
 
 def test_verify_tells_kept_from_broken():

@@ -13,7 +13,7 @@ use crate::word::Lies;
 use crate::{FilterOf, ScalableFilter};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use truebloom_math::{Error, Fpr, Law, Plan, Rate};
+use truebloom_math::{Error, Fpr, ItemsEstimate, Law, Plan, Rate, Variant, items_interval};
 
 /// Evaluates one expression for the filter in any variant.
 macro_rules! each {
@@ -461,6 +461,34 @@ impl<K: Counted> AnyFilter<K> {
     /// Returns the same errors as [`Verification::of`].
     pub fn verification(&self) -> Result<Verification, Error> {
         each!(self, filter => filter.verified())
+    }
+
+    /// Estimates the number of distinct items from the set bits, like
+    /// [`estimated_items`](Self::estimated_items), with an interval. The interval contains the true
+    /// number with a probability of at least `confidence` ([`items_interval`]). The estimate depends
+    /// only on the set bits, so it is also valid for unions. If a program inserted only keys that
+    /// the filter did not seem to contain, the estimate is for the keys that it looked up.
+    ///
+    /// Returns `None` where [`estimated_items`](Self::estimated_items) does, and for filters that
+    /// grow and partitioned filters, because no interval is known for them. Computing the interval
+    /// takes up to a few tenths of a second.
+    ///
+    /// ```
+    /// use truebloom::{AnyFilter, BloomFilter};
+    /// let mut filter: BloomFilter = BloomFilter::new(1_000, 0.01)?;
+    /// (0..800u64).for_each(|key| { filter.insert(&key); });
+    /// let items = AnyFilter::from(filter).items_interval(0.999_999)?.expect("a standard filter");
+    /// assert!(items.lower <= 800 && items.upper.is_some_and(|upper| upper >= 800));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns an error if `confidence` is not between 0 and 1.
+    pub fn items_interval(&self, confidence: f64) -> Result<Option<ItemsEstimate>, Error> {
+        let variant = self.scheme_id().variant().filter(|variant| matches!(variant, Variant::Standard | Variant::Classic));
+        let has_law = self.kind() == FileKind::Bloom && self.estimated_items().is_some();
+        let found = variant.filter(|_| has_law);
+        found.map(|variant| items_interval(variant, self.bits(), self.probes(), self.ones(), confidence)).transpose()
     }
 
     /// Starts a measurement of the filter's false-positive rate with random keys: see

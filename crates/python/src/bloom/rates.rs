@@ -6,9 +6,7 @@ use crate::errors::{Kind, build_error, format_error, math_error, raise};
 use crate::given::whole;
 use crate::results::{rate, result};
 use pyo3::prelude::*;
-use truebloom::FileKind;
 use truebloom::verify::{ExpectedVerdict, Measurement};
-use truebloom_math::items_interval;
 
 #[pymethods]
 impl BloomFilter {
@@ -47,17 +45,14 @@ impl BloomFilter {
     fn estimated_items<'py>(&self, py: Python<'py>, confidence: f64) -> PyResult<Bound<'py, PyAny>> {
         let found = self.held.read(py, |held| {
             counted!(held, filter => {
-                let variant = filter.scheme_id().variant();
-                let has_law = filter.estimated_items().is_some() && filter.kind() == FileKind::Bloom && filter.fill_tells_rate();
-                let interval = variant.filter(|_| has_law).map(|variant| items_interval(variant, filter.bits(), filter.probes(), filter.ones(), confidence));
-                (interval, filter.estimated_items(), filter.changed(), filter.most_items())
+                (filter.items_interval(confidence), filter.estimated_items(), filter.changed(), filter.most_items())
             })
         });
         let (interval, value, fewest, most) = found.map_err(|error| format_error(py, &error))?;
         if !(confidence > 0.0 && confidence < 1.0) {
             return Err(raise(py, Kind::Plan, &format!("confidence is {confidence}, but must be strictly between 0 and 1")));
         }
-        let interval = interval.transpose().map_err(|error| math_error(py, &error))?;
+        let interval = interval.map_err(|error| math_error(py, &error))?;
         result(py, "ItemsEstimate", |fields| {
             fields.set_item("value", interval.as_ref().map_or(value, |interval| interval.value))?;
             fields.set_item("lower", interval.as_ref().map_or(fewest, |interval| interval.lower))?;

@@ -17,7 +17,6 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use truebloom::{AnyFilter, Counted, FileKind, FormatError};
-use truebloom_math::items_interval;
 use truebloom_math::occupancy::Occupancy;
 
 const EXAMPLES: &str = "\
@@ -138,7 +137,7 @@ fn report(filter: &Looked) -> Result<Report, Failure> {
     report.field("keys", filter.label());
     let verified = filter.verification()?;
     let (least, most) = verified.items();
-    let by_fill = items_by_fill(filter, least, most);
+    let by_fill = items_by_fill(filter, least, most)?;
     report.field("items", json!([least, most]));
     if let Some((lower, upper)) = by_fill {
         report.field("items_by_fill", json!({ "lower": lower, "upper": upper, "confidence": CONFIDENCE }));
@@ -200,16 +199,14 @@ fn report(filter: &Looked) -> Result<Report, Failure> {
 }
 
 /// Returns the smallest and the largest number of distinct items that are likely for this number of
-/// set bits ([`items_interval`]), within the bounds that are certain. Returns `None` if the number
-/// of insertions gives closer bounds, or if no law relates the set bits to the number of items.
-fn items_by_fill(filter: &AnyFilter<impl Counted>, least: u64, most: u64) -> Option<(u64, u64)> {
-    let knows_insertions = !filter.is_merged() && most < u64::MAX;
-    if knows_insertions || filter.kind() != FileKind::Bloom || !filter.fill_tells_rate() {
-        return None;
+/// set bits, within the bounds that are certain. Returns `None` if the number of insertions gives
+/// closer bounds, or if no interval is known.
+fn items_by_fill(filter: &AnyFilter<impl Counted>, least: u64, most: u64) -> Result<Option<(u64, u64)>, Failure> {
+    if !filter.is_merged() && most < u64::MAX {
+        return Ok(None);
     }
-    filter.estimated_items()?;
-    let found = items_interval(filter.scheme_id().variant()?, filter.bits(), filter.probes(), filter.ones(), CONFIDENCE).ok()?;
-    Some((found.lower.clamp(least, most), found.upper?.clamp(least, most)))
+    let found = filter.items_interval(CONFIDENCE)?;
+    Ok(found.and_then(|found| Some((found.lower.clamp(least, most), found.upper?.clamp(least, most)))))
 }
 
 /// Describes the filter's current rate, as precisely as the number of set bits determines it.
