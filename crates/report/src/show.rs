@@ -55,19 +55,37 @@ pub fn size(bits: u64) -> String {
 /// Formats a rate to `digits` significant digits, even if the rate is too small for an `f64`.
 #[must_use]
 pub fn fpr(fpr: &Fpr, digits: usize) -> String {
-    if fpr.value >= f64::MIN_POSITIVE || fpr.ln == f64::NEG_INFINITY {
-        return rate(fpr.value, digits);
-    }
-    power(fpr.ln, digits)
+    if has_digits(fpr.value, fpr.ln) { rate(fpr.value, digits) } else { power(fpr.ln, digits) }
+}
+
+/// Like [`fpr`], for the upper end of the bracket, rounded up.
+#[must_use]
+pub fn fpr_up(fpr: &Fpr, digits: usize) -> String {
+    if has_digits(fpr.upper, fpr.ln_upper) { rate_up(fpr.upper, digits) } else { power_with(fpr.ln_upper, digits, rate_up) }
+}
+
+/// Like [`fpr`], for the lower end of the bracket, rounded down.
+#[must_use]
+pub fn fpr_down(fpr: &Fpr, digits: usize) -> String {
+    if has_digits(fpr.lower, fpr.ln_lower) { rate_down(fpr.lower, digits) } else { power_with(fpr.ln_lower, digits, rate_down) }
+}
+
+/// Whether an `f64` has all digits of this number, whose natural logarithm is `ln`.
+fn has_digits(value: f64, ln: f64) -> bool {
+    value >= f64::MIN_POSITIVE || ln == f64::NEG_INFINITY
 }
 
 /// Formats a number to `digits` significant digits. `ln` is the natural logarithm of the number, so
 /// the number can be beyond the range of `f64`.
 #[must_use]
 pub fn power(ln: f64, digits: usize) -> String {
+    power_with(ln, digits, significant)
+}
+
+fn power_with(ln: f64, digits: usize, round: impl Fn(f64, usize) -> String) -> String {
     let exponent = (ln / std::f64::consts::LN_10).floor();
     let mantissa = (ln - exponent * std::f64::consts::LN_10).exp();
-    format!("{}e{exponent}", significant(mantissa, digits.min(10)))
+    format!("{}e{exponent}", round(mantissa, digits.min(10)))
 }
 
 /// Formats the upper end of a proven bracket for a rate, rounded up to 6 significant digits. If
@@ -162,7 +180,7 @@ pub fn significant(value: f64, digits: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use truebloom_math::{Layout, Plan, SchemeId, Target};
+    use truebloom_math::{Layout, Method, Plan, SchemeId, Target};
 
     #[test]
     fn numbers_for_people() {
@@ -171,6 +189,9 @@ mod tests {
             [0.355_932_2, 0.196_969_7, 0.999_96, 0.0, 0.25].map(|value| rate_down(value, 4)),
             ["0.3559", "0.1969", "0.9999", "0", "0.25"]
         );
+        // e^-1000 is 5.07595889...e-435.
+        let tiny = Fpr::from_ln(-1000.0, -1000.0, Method::Exact);
+        assert_eq!([fpr_down(&tiny, 6), fpr(&tiny, 6), fpr_up(&tiny, 6)], ["5.07595e-435", "5.07596e-435", "5.07596e-435"]);
         assert_eq!(count(0), "0");
         assert_eq!(count(1_234_567), "1,234,567");
         assert_eq!(plural(1, "line"), "1 line");

@@ -4,7 +4,7 @@ use crate::args::{bits as parse_bits, count as parse_count, probes as parse_prob
 use crate::failure::{Failure, Shown};
 use crate::plots::{self, Given, PlotArgs};
 use crate::progress::Waiting;
-use crate::report::{Format, FormatArgs, Report, count, fpr as fpr_text, fpr_value, plural, rate as rate_text};
+use crate::report::{Format, FormatArgs, Report, count, fpr as fpr_text, fpr_value, plural, rate as rate_text, rate_down, rate_up};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::process::ExitCode;
@@ -127,6 +127,11 @@ fn json(found: &Finding, asked: Option<Rate>) -> Value {
     })
 }
 
+/// Formats the ends of an interval around `value`: the lower end rounded down, the upper end up.
+fn outward(value: f64, digits: usize) -> impl Fn(f64) -> String {
+    move |end| if end < value { rate_down(end, digits) } else { rate_up(end, digits) }
+}
+
 /// A share, rounded down.
 fn percent(share: f64) -> String {
     format!("{:.1}%", (1000.0 * share).floor() / 10.0)
@@ -173,7 +178,7 @@ fn report(finding: &Finding, args: &Args) -> Report {
         report.line("rate", format!("{} ({})", fpr_text(law, 4), law.method));
     }
     if let Some(found) = &finding.simulation {
-        let interval = finding.interval(found, |rate| rate_text(rate, 4));
+        let interval = finding.interval(found, outward(found.rate, 4));
         report.line(
             "simulated",
             format!(
@@ -225,7 +230,7 @@ fn print_table(args: &Args) -> Result<(), Failure> {
         match finding {
             Ok(finding) => {
                 let (value, ..) = finding.rate();
-                let known_by = finding.known_by(|rate| rate_text(rate, 3));
+                let known_by = finding.known_by(outward(value, 3));
                 writeln!(
                     out,
                     "{:<19}{:>14}{:>8}  {:<11}{:<11}{known_by:<36}{:<9}{}",

@@ -4,9 +4,7 @@ use crate::args::{bits, count, probes};
 use crate::failure::Failure;
 use crate::held;
 use crate::plots::{self, PlotArgs};
-use crate::report::{
-    FormatArgs, Report, count as counted, fpr as fpr_text, fpr_value, plural, proven, rate, rate_down, rate_up, significant,
-};
+use crate::report::{FormatArgs, Report, count as counted, fpr as fpr_text, fpr_down, fpr_up, fpr_value, plural, rate, significant};
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -166,8 +164,7 @@ fn add_rate(report: &mut Report, of: &Explained, expected: &Fpr, scatter: &Scatt
         quantiles.insert(level.to_string(), Value::Object(fpr_value(&fpr)));
         if level == 0.99 || level == 0.999 {
             let share = significant(100.0 * level, 4);
-            let most = if fpr.value < f64::MIN_POSITIVE { fpr_text(&fpr, 6) } else { proven(&fpr, None) };
-            report.line("", format!("{share}% of filters: at most {most}"));
+            report.line("", format!("{share}% of filters: at most {}", fpr_up(&fpr, 6)));
         }
     }
     report.field("fpr", fpr_value(expected)).field("rate_variance", variance).field("rate_quantiles", Value::Object(quantiles));
@@ -188,12 +185,7 @@ fn add_bounds(report: &mut Report, of: &Explained, expected: &Fpr) {
     let fields = named.iter().map(|(name, _, fpr)| ((*name).to_owned(), Value::Object(fpr_value(fpr)))).collect();
     report.field("bounds", Value::Object(fields));
     for (_, label, fpr) in named {
-        let is_tiny = fpr.value < f64::MIN_POSITIVE;
-        let text = match label {
-            _ if is_tiny => fpr_text(&fpr, 6),
-            "upper" => rate_up(fpr.upper, 6),
-            _ => rate_down(fpr.lower, 6),
-        };
+        let text = if label == "upper" { fpr_up(&fpr, 6) } else { fpr_down(&fpr, 6) };
         report.line(label, with_error(&text, fpr.value, expected));
     }
 }

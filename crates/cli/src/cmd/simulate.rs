@@ -5,7 +5,7 @@ use crate::args;
 use crate::failure::{Failure, of_options};
 use crate::plots::{self, PlotArgs};
 use crate::progress::Waiting;
-use crate::report::{CONFIDENCE, FormatArgs, Report, fpr_value, plural, rate, significant, size};
+use crate::report::{CONFIDENCE, FormatArgs, Report, fpr_value, plural, rate, rate_down, rate_up, significant, size};
 use crate::subject::Real;
 use serde_json::{Value, json};
 use std::process::ExitCode;
@@ -241,5 +241,8 @@ fn add(report: &mut Report, label: &str, what: &str, seen: &Bracket, model: Opti
         let inside = if seen.lower <= model && model <= seen.upper { "inside" } else { "outside" };
         format!("; model {}, {inside} the interval", shown(model))
     });
-    report.line(label, format!("{} {what}, 99% interval {} to {}{model}", shown(seen.value), shown(seen.lower), shown(seen.upper)));
+    report.line(
+        label,
+        format!("{} {what}, 99% interval {} to {}{model}", shown(seen.value), rate_down(seen.lower, 5), rate_up(seen.upper, 5)),
+    );
 }
