@@ -178,6 +178,7 @@ whole::each_kind_is_read_as! {
         count_min::HeavyHitters<u64>,
         count_min::CountMin<u64>,
         count_min::CountMin<u32>,
+        count_min::ListedSketch<count_min::PairwiseRows, u64>,
         count_min::PairwiseCountMin<u64>,
         count_min::PairwiseCountMin<u32>,
     ],

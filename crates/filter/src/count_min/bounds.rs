@@ -14,7 +14,8 @@ use truebloom_math::{Error, ItemsEstimate, Rate, Variant, bisect, items_interval
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ErrorBound {
-    /// The bound that is computed from the size of the sketch and the sum of all counts.
+    /// The bound that is computed from the size of the sketch and the sum of all counts. If this
+    /// sum is 2^64 - 1 or higher, it is not known exactly, and the bound is 2^64 - 1.
     pub from_total: u64,
     /// The bound that is computed from the values of the counters. If a few keys make up most of
     /// the stream, this bound is much lower than the bound [`from_total`](Self::from_total).
@@ -63,7 +64,7 @@ impl<R: RowHashes, C: Counter, K: Counted> Sketch<R, C, K> {
     /// # Errors
     /// Returns an error if `confidence` is not between 0 and 1.
     pub fn distinct(&self, confidence: f64) -> Result<Option<ItemsEstimate>, Error> {
-        if self.halved || R::FAMILY != Family::Ideal {
+        if self.is_halved() || R::FAMILY != Family::Ideal {
             return Ok(None);
         }
         let row = self.counters.iter().take(usize::try_from(self.shape.width()).unwrap_or(usize::MAX));
@@ -103,13 +104,12 @@ impl<R: RowHashes, C: Counter, K: Counted> Sketch<R, C, K> {
         // delta.
         let delta = if self.shape.rows() == Rows::TwoHash && R::FAMILY == Family::Ideal { half(&delta) } else { Some(delta) };
         let Some(delta) = delta else { return ErrorBound { from_total: self.total, from_counters: None } };
-        // Halving loses less than 1 of a count by rounding.
-        let rounded = u64::from(self.halved);
-        let from_total = self.shape.error_bound(self.total, R::FAMILY, &delta);
+        // A total at its highest value is no upper bound on the sum of all counts.
+        let from_total = if self.total == u64::MAX { u64::MAX } else { self.shape.error_bound(self.total, R::FAMILY, &delta) };
         let from_counters = (R::FAMILY == Family::Ideal).then(|| self.bound_of_counters(from_total, &delta));
         ErrorBound {
-            from_total: from_total.saturating_add(rounded),
-            from_counters: from_counters.map(|bound| bound.saturating_add(rounded)),
+            from_total: from_total.saturating_add(self.rounded),
+            from_counters: from_counters.map(|bound| bound.saturating_add(self.rounded)),
         }
     }
 

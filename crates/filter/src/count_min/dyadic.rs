@@ -8,6 +8,7 @@ use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::ToString;
 use alloc::vec::Vec;
+use core::fmt;
 use core::ops::RangeInclusive;
 use truebloom_math::count_min::{Family, Rows, Shape};
 use truebloom_math::{Error, Rate};
@@ -30,14 +31,21 @@ use truebloom_math::{Error, Rate};
 /// assert!(sizes.range(400..=499).value >= 2);
 /// # Ok::<(), truebloom::BuildError>(())
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct DyadicCountMin<C: Counter = u64> {
     bits: u32,
     levels: Vec<Level<C>>,
 }
 
+impl<C: Counter> fmt::Debug for DyadicCountMin<C> {
+    /// Formats the sizes, but not the counters.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DyadicCountMin").field("bits", &self.bits).field("exact_levels", &self.exact_levels()).finish_non_exhaustive()
+    }
+}
+
 /// The counters for the ranges of one length.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 enum Level<C: Counter> {
     Exact(Vec<C>),
     Sketch(CountMin<C>),
@@ -133,7 +141,8 @@ impl<C: Counter> DyadicCountMin<C> {
             }
             let mut count = |index: u64| {
                 let part = counts.estimate(index, level);
-                sum = Estimate { value: sum.value.saturating_add(part.value), saturated: sum.saturated || part.saturated };
+                let (value, overflows) = sum.value.overflowing_add(part.value);
+                sum = Estimate { value: if overflows { u64::MAX } else { value }, saturated: sum.saturated || part.saturated || overflows };
             };
             // The aligned ranges 2i and 2i + 1 form an aligned range of twice the length. If
             // `first` is odd, or if `last` is even, the other half of its pair is outside of the
@@ -170,7 +179,11 @@ impl<C: Counter> DyadicCountMin<C> {
         let parts = 2 * sketches.len() as u64;
         let total = first.total().saturating_mul(parts);
         let Some(delta) = &half(delta) else { return ErrorBound { from_total: total, from_counters: None } };
-        let from_total = without_equal_hashes(delta, total).map_or(total, |delta| first.shape().error_bound(total, Family::Ideal, &delta));
+        let from_total = match without_equal_hashes(delta, total) {
+            // At its highest value, the total is no upper bound on the sum of all counts.
+            Some(delta) if total < u64::MAX => first.shape().error_bound(total, Family::Ideal, &delta),
+            _ => total,
+        };
         let share = Rate::try_from(delta.to_f64() * (1.0 - 1e-12) / parts as f64).ok();
         let bound = |sketch: &&CountMin<C>| share.and_then(|share| sketch.error_bound(&share).from_counters);
         let from_counters = sketches.iter().map(bound).try_fold(0u64, |sum, bound| Some(sum.saturating_add(bound?.saturating_mul(2))));

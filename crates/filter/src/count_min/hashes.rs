@@ -7,7 +7,7 @@ use crate::ids::FileKind;
 use alloc::borrow::ToOwned;
 use alloc::string::ToString;
 use alloc::vec::Vec;
-use core::fmt::Debug;
+use core::fmt::{self, Debug};
 use truebloom_math::MAX_BITS;
 use truebloom_math::count_min::{Family, Rows, Shape};
 
@@ -98,10 +98,18 @@ const PRIME: u64 = (1 << 61) - 1;
 /// can be computed from the counters, and
 /// [`ErrorBound::from_counters`](super::ErrorBound::from_counters) is `None`. The width is at most
 /// 2^40.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct PairwiseRows {
     width: u64,
     coefficients: Vec<[u64; 4]>,
+}
+
+impl fmt::Debug for PairwiseRows {
+    /// Formats the sizes. The coefficients are as secret as the seed.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("PairwiseRows");
+        shown.field("width", &self.width).field("depth", &self.coefficients.len()).finish_non_exhaustive()
+    }
 }
 
 impl RowHashes for PairwiseRows {

@@ -15,7 +15,8 @@ pub struct InnerProduct {
     /// The estimate. Unless the estimate is saturated, it is at least the inner product.
     pub value: u128,
     /// An upper bound on the amount by which the estimate exceeds the inner product. The bound
-    /// fails with a probability of at most `delta`. The caller chooses `delta`.
+    /// fails with a probability of at most `delta`. The caller chooses `delta`. The bound is infinite
+    /// if the sum of the counts of a stream is not known, because it is 2^64 - 1 or higher.
     pub error_bound: f64,
     /// Whether the estimate, or any counter of the two sketches, is at its highest possible value.
     pub saturated: bool,
@@ -53,7 +54,7 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
         }
         self.total = self.total.saturating_add(other.total.saturating_mul(times));
         self.conservative |= other.conservative;
-        self.halved |= other.halved;
+        self.rounded = self.rounded.saturating_add(other.rounded.saturating_mul(times));
         Ok(())
     }
 
@@ -72,7 +73,7 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
     pub fn inner_product(&self, other: &Sketch<R, C>, delta: &Rate) -> Result<InnerProduct, MergeError> {
         self.check_mergeable(other)?;
         for sketch in [self, other] {
-            if sketch.conservative || sketch.halved {
+            if sketch.conservative || sketch.is_halved() {
                 return Err(MergeError::NotSums { how: if sketch.conservative { "conservative update" } else { "halving" } });
             }
         }
@@ -100,6 +101,9 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
 /// of the two streams, and w is the width. The bound uses several independent rows. If the rows of
 /// a copy share hashes, only the copies are independent.
 fn pairs_bound(shape: &Shape, ours: u64, theirs: u64, delta: &Rate) -> f64 {
+    if ours == u64::MAX || theirs == u64::MAX {
+        return f64::INFINITY;
+    }
     let all = ours as f64 * theirs as f64;
     let independent = if shape.rows() == Rows::Independent { shape.depth() } else { shape.copies() };
     let equal = ours.saturating_add(theirs);

@@ -98,7 +98,7 @@ pub struct Sketch<R: RowHashes, C: Counter = u64, K: Backing = Owned> {
     /// The sum of all counts. [`halve`](Sketch::halve) rounds the sum up.
     total: u64,
     conservative: bool,
-    halved: bool,
+    rounded: u64,
 }
 
 /// An estimate of a count.
@@ -151,7 +151,7 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
     /// for [`PairwiseRows`]). Also returns an error if the memory cannot be allocated.
     pub fn with_shape(shape: Shape, hasher: PortableHasher) -> Result<Sketch<R, C>, BuildError> {
         let hashes = checked_hashes(&shape, hasher)?;
-        Ok(Sketch { hasher, shape, hashes, counters: zeroed(shape.cells())?, total: 0, conservative: false, halved: false })
+        Ok(Sketch { hasher, shape, hashes, counters: zeroed(shape.cells())?, total: 0, conservative: false, rounded: 0 })
     }
 
     /// From now on, every addition is a conservative update. When a key is counted, the new
@@ -191,14 +191,15 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
     /// Sets all counts to 0. The time is linear in the number of counters.
     pub fn clear(&mut self) {
         self.counters.fill(C::default());
-        (self.total, self.halved) = (0, false);
+        (self.total, self.rounded) = (0, 0);
     }
 
     /// Divides all counts by 2 and rounds down. If you call this method at regular intervals, old
     /// counts lose half of their weight in each interval.
     ///
     /// After this call, an estimate is at least the halved count, rounded down. The bounds that
-    /// [`error_bound`](Self::error_bound) returns are higher by 1, because of this rounding.
+    /// [`error_bound`](Self::error_bound) returns are higher by 1, because of this rounding. If
+    /// halved sketches are merged, they are higher by the number of these sketches.
     /// Counters at their highest value are not halved. The time is linear in the number of
     /// counters.
     pub fn halve(&mut self) {
@@ -206,7 +207,8 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
         // The total is rounded up, because the bounds need a total that is at least the sum of the
         // halved counts.
         self.total = if self.total == u64::MAX { u64::MAX } else { self.total.div_ceil(2) };
-        self.halved = true;
+        // Half of what was lost before, and at most one half more.
+        self.rounded = (self.rounded / 2) + 1;
     }
 }
 
@@ -266,7 +268,7 @@ impl<R: RowHashes, C: Counter, K: Backing> Sketch<R, C, K> {
     /// Returns true if the counts of this sketch, or of a sketch that was merged into it, were
     /// halved. After [`clear`](Sketch::clear), the result is false.
     pub fn is_halved(&self) -> bool {
-        self.halved
+        self.rounded > 0
     }
 }
 
@@ -294,7 +296,7 @@ where
 impl<R: RowHashes, C: Counter, K: Backing> PartialEq for Sketch<R, C, K> {
     fn eq(&self, other: &Sketch<R, C, K>) -> bool {
         let alike = (self.hasher, self.shape, self.total) == (other.hasher, other.shape, other.total) && self.hashes == other.hashes;
-        alike && (self.conservative, self.halved) == (other.conservative, other.halved) && self.counters[..] == other.counters[..]
+        alike && (self.conservative, self.rounded) == (other.conservative, other.rounded) && self.counters[..] == other.counters[..]
     }
 }
 
@@ -317,7 +319,7 @@ impl<R: RowHashes, C: Counter, K: Backing> fmt::Debug for Sketch<R, C, K> {
             .field("hasher", &self.hasher)
             .field("total", &self.total)
             .field("conservative", &self.conservative)
-            .field("halved", &self.halved)
+            .field("halved", &self.is_halved())
             .finish_non_exhaustive()
     }
 }

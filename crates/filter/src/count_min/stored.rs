@@ -28,7 +28,9 @@ pub(super) mod parameter {
     pub(crate) const LIST_LENGTH: usize = PARAMETERS + 24;
     pub(crate) const LIST_BYTES: usize = PARAMETERS + 32;
     pub(crate) const LIST_MISSED: usize = PARAMETERS + 40;
-    pub(crate) const END: usize = PARAMETERS + 48;
+    /// The rounding of halved sketches that were merged, or 0.
+    pub(crate) const ROUNDED: usize = PARAMETERS + 48;
+    pub(crate) const END: usize = PARAMETERS + 56;
 }
 
 /// The fields of a header of kind 6 or 7 that describe the sketch.
@@ -38,7 +40,7 @@ pub(crate) struct Header {
     counter_bytes: u32,
     total: u64,
     conservative: bool,
-    halved: bool,
+    rounded: u64,
 }
 
 impl Header {
@@ -69,8 +71,8 @@ impl Header {
         if shape.cells() > 1 << 58 {
             return Err(FormatError::Memory { bytes: u64::MAX });
         }
-        let (conservative, halved) = (flags & CONSERVATIVE != 0, flags & HALVED != 0);
-        Ok(Header { hasher, shape, counter_bytes, total: fields.u64(at::OFFERED), conservative, halved })
+        let conservative = flags & CONSERVATIVE != 0;
+        Ok(Header { hasher, shape, counter_bytes, total: fields.u64(at::OFFERED), conservative, rounded: rounded(fields, flags)? })
     }
 
     /// The number of words for the counters: at most 2^61.
@@ -100,12 +102,23 @@ impl Header {
 
     /// Makes the sketch with these counters, without checking them.
     fn with_counters<R: RowHashes, C: Counter, K: Backing>(self, counters: K::Cells<C>) -> Result<Sketch<R, C, K>, FormatError> {
-        let Header { hasher, shape, total, conservative, halved, .. } = self;
+        let Header { hasher, shape, total, conservative, rounded, .. } = self;
         let hashes = checked_hashes::<R>(&shape, hasher).map_err(|error| match error {
             BuildError::Math(_) => FormatError::Field { field: "width", expected: Expected::Within(1, 1 << 40), found: shape.width() },
             _ => FormatError::Memory { bytes: u64::try_from(shape.cells()).unwrap_or(u64::MAX).saturating_mul(C::BYTES.into()) },
         })?;
-        Ok(Sketch { hasher, shape, hashes, counters, total, conservative, halved })
+        Ok(Sketch { hasher, shape, hashes, counters, total, conservative, rounded })
+    }
+}
+
+/// Reads what rounding may have taken from a count. The field is used only for sums of halved
+/// sketches; for a single one, it is 0, and the flag means 1.
+fn rounded(fields: &Fields, flags: u32) -> Result<u64, FormatError> {
+    let found = fields.u64(parameter::ROUNDED);
+    match (flags & HALVED != 0, found) {
+        (true, 0) => Ok(1),
+        (true, _) => check_field("rounding", found, Expected::Within(2, u64::MAX)).map(|_| found),
+        (false, _) => check_field("rounding", found, Expected::Exactly(0)).map(|_| 0),
     }
 }
 
@@ -119,12 +132,12 @@ impl<R: RowHashes, C: Counter, K: Backing> Sketch<R, C, K> {
     /// a row is the total of all counts. The sum can be lower if counters were updated
     /// conservatively, were halved, or are saturated.
     fn check_sums(&self) -> Result<(), FormatError> {
-        let short = self.conservative || self.halved || self.total == u64::MAX;
+        let short = self.conservative || self.is_halved() || self.total == u64::MAX;
         // In a halved sketch, saturated counters are left out of the sum, because they were not
         // halved with the total. They are also left out if the counters have 64 bits. Such a sketch
         // may have been read from 32-bit counters, and a saturated counter is then larger than the
         // total.
-        let silent = self.halved || C::BYTES == u64::BYTES;
+        let silent = self.is_halved() || C::BYTES == u64::BYTES;
         for row in self.counters.chunks(self.shape.width() as usize) {
             let (mut sum, mut full) = (0u64, false);
             for counter in row {
@@ -143,11 +156,14 @@ impl<R: RowHashes, C: Counter, K: Backing> Sketch<R, C, K> {
         let mut fields = Fields::new(R::KIND);
         fields.put_numbered_scheme(WALK, self.shape.width(), self.shape.depth());
         fields.put_hasher(self.hasher.hasher_id(), self.hasher.seed());
-        let flags = if self.conservative { CONSERVATIVE } else { 0 } | if self.halved { HALVED } else { 0 };
+        let flags = if self.conservative { CONSERVATIVE } else { 0 } | if self.is_halved() { HALVED } else { 0 };
         fields.put(at::FLAGS, flags.to_le_bytes());
         fields.put(at::OFFERED, self.total.to_le_bytes());
         fields.put(parameter::COPIES, self.shape.copies().to_le_bytes());
         fields.put(parameter::COUNTER_BYTES, C::BYTES.to_le_bytes());
+        if self.rounded > 1 {
+            fields.put(parameter::ROUNDED, self.rounded.to_le_bytes());
+        }
         fields.put(parameter::FAMILY, family_number(R::FAMILY).to_le_bytes());
         fields
     }
@@ -173,7 +189,7 @@ impl<R: RowHashes, C: Counter> Stored for Sketch<R, C> {
             return Err(FormatError::Kind { found: R::KIND });
         }
         let header = Header::read::<R, C>(fields, 0)?;
-        fields.check_zero(parameter::LIST_LENGTH, parameter::END)?;
+        fields.check_zero(parameter::LIST_LENGTH, parameter::ROUNDED)?;
         Ok(header)
     }
 
@@ -229,13 +245,13 @@ impl<R: RowHashes, C: Counter, B: AsRef<[u8]> + Send + Sync> Sketch<R, C, View<B
     /// # Errors
     /// Returns an error if the bytes are damaged, or do not match the header.
     pub fn verify_bytes(self) -> Result<Sketch<R, C, Checked<B>>, FormatError> {
-        let Sketch { hasher, shape, hashes, counters, total, conservative, halved } = self;
+        let Sketch { hasher, shape, hashes, counters, total, conservative, rounded } = self;
         let (bytes, start) = counters.whole();
         check_payload(bytes)?;
         let cells = start + shape.cells() as usize * C::BYTES as usize;
         let fills_up = bytes.get(cells..cells.next_multiple_of(8)).unwrap_or_default();
         check_after(fills_up.iter().map(|byte| u64::from(*byte)).sum())?;
-        let sketch = Sketch { hasher, shape, hashes, counters, total, conservative, halved };
+        let sketch = Sketch { hasher, shape, hashes, counters, total, conservative, rounded };
         sketch.check_sums().map(|()| sketch)
     }
 }

@@ -209,3 +209,47 @@ fn distinct_keys_are_covered() {
         assert!(covered.count() >= 188);
     }
 }
+
+/// Halving rounds the counters of a key and its own count, and a merge adds what was lost by
+/// rounding. In 2,000 seeds, the bound must fail at most as often as delta allows; with an allowance
+/// of 1, it would fail in a tenth of the seeds.
+#[test]
+fn merged_halves_are_bounded() {
+    for times in [1, 2, 1_000] {
+        let failed = (0..2_000).filter(|&seed| {
+            let mut half: CountMin =
+                CountMin::with_shape(Shape::new(Rows::Independent, 1_000, 1, 1).expect("a shape"), hasher(seed)).expect("small");
+            (0..100u64).for_each(|key| half.add(&key, 1));
+            half.halve();
+            let mut merged: CountMin = CountMin::with_shape(half.shape(), hasher(seed)).expect("small");
+            if seed % 2 == 0 {
+                merged.merge_times(&half, times).expect("alike");
+            } else {
+                (0..times.min(3)).for_each(|_| merged.merge(&half).expect("alike"));
+            }
+            let read: CountMin = CountMin::from_bytes(&merged.to_bytes().expect("small")).expect("just written");
+            assert_eq!((read.error_bound(&rate("1%")), &read), (merged.error_bound(&rate("1%")), &merged));
+            // Half of each count, rounded down, is 0.
+            merged.estimate(&0u64).value > merged.error_bound(&rate("1%")).least()
+        });
+        let failed = failed.count() as u64;
+        assert!(failed <= most(2_000, 0.01), "{times}: {failed}");
+    }
+}
+
+/// The sum of all counts exceeds 2^64, but no counter does. No bound follows from the sum. A bound
+/// that takes 2^64 - 1 as the sum would fail for every seed.
+#[test]
+fn a_sum_beyond_the_total_is_no_bound() {
+    let mut failed = 0;
+    for seed in 0..50 {
+        let mut sketch: CountMin =
+            CountMin::with_shape(Shape::new(Rows::Independent, 16, 1, 1).expect("a shape"), hasher(seed)).expect("small");
+        (0..1_024u64).for_each(|key| sketch.add(&key, 1 << 57));
+        let (estimate, bound) = (sketch.estimate(&0u64), sketch.error_bound(&rate("50%")));
+        assert_eq!((sketch.total(), bound.from_total), (u64::MAX, u64::MAX));
+        assert!(sketch.inner_product(&sketch, &rate("1%")).is_ok_and(|found| found.error_bound == f64::INFINITY));
+        failed += u64::from(!estimate.saturated && estimate.value - (1 << 57) > bound.least());
+    }
+    assert!(failed <= most(50, 0.5), "{failed}");
+}

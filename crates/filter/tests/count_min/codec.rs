@@ -5,9 +5,10 @@ use crate::streams::{Kind, counts};
 use crate::{rate, small};
 use proptest::prelude::*;
 use truebloom::count_min::{
-    CountMin, Counter, FullRows, HeavyHitters, PairwiseCountMin, PairwiseRows, RowHashes, Sketch, TwoHashCountMin, TwoHashRows,
+    CountMin, Counter, FullRows, HeavyHitters, ListedSketch, PairwiseCountMin, PairwiseRows, RowHashes, Sketch, TwoHashCountMin,
+    TwoHashRows,
 };
-use truebloom::{BloomFilter, FileError, FormatError};
+use truebloom::{BloomFilter, FileError, FileKind, FormatError};
 
 fn sample<R: RowHashes, C: Counter>() -> Sketch<R, C> {
     let mut sketch = small(3);
@@ -146,7 +147,8 @@ fn forged_fields_are_refused() {
         (144, &[1], "words after the list"),                 //
         (152, &huge, "bytes of the list"),                   //
         (152, &9_999u64.to_le_bytes(), "modulo 8"),          //
-        (168, &[1], "must be 0"),                            // reserved
+        (168, &[1], "rounding"),                             // not halved
+        (176, &[1], "must be 0"),                            // reserved
     ] {
         let error = forged(offset, field);
         assert!(error.contains(text), "{offset} {field:?}: {error}");
@@ -179,6 +181,21 @@ fn each_sketch_names_the_type_that_opens_it() {
     for error in refused.map(|error| error.expect("another type")) {
         assert!(matches!(error, FormatError::Kind { .. }) && error.to_string().contains("`<HeavyHitters>::open`"), "{error}");
     }
+}
+
+/// A file is recognized as whole with each family of rows, with a list and without.
+#[test]
+fn every_sketch_is_a_whole_file() {
+    fn check<R: RowHashes>() {
+        let sketch: Sketch<R, u64> = crate::small(1);
+        let list = ListedSketch::new(sketch.clone(), 3).expect("a list");
+        for bytes in [sketch.to_bytes().expect("small"), list.to_bytes().expect("small")] {
+            assert_eq!(FileKind::of_whole(|| Ok(&bytes[..])).expect("whole"), R::KIND);
+        }
+    }
+    check::<FullRows>();
+    check::<PairwiseRows>();
+    check::<TwoHashRows>();
 }
 
 #[test]

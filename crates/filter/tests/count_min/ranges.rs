@@ -2,7 +2,9 @@
 
 use crate::common::SplitMix64;
 use crate::{hasher, rate};
-use truebloom::count_min::DyadicCountMin;
+use truebloom::Seed;
+use truebloom::count_min::{DyadicCountMin, PairwiseRows, RowHashes};
+use truebloom_math::count_min::{Rows, Shape};
 
 #[test]
 fn ranges_are_never_too_low_and_rarely_too_high() {
@@ -56,4 +58,23 @@ fn what_is_outside_is_refused() {
     other.add(255, 4).expect("in range");
     counts.merge(&other).expect("equal");
     assert_eq!(counts.range(200..=255).value, 5);
+}
+
+#[test]
+fn sums_beyond_2_to_the_64_are_saturated() {
+    let mut counts: DyadicCountMin = DyadicCountMin::with_hasher(16, rate("0.01"), rate("0.01"), hasher(1)).expect("small");
+    [(1, 1 << 63), (2, 1 << 63)].into_iter().for_each(|(value, count)| counts.add(value, count).expect("in range"));
+    let (both, one) = (counts.range(1..=2), counts.range(1..=1));
+    assert!(both.saturated && both.value == u64::MAX && !one.saturated && one.value == 1 << 63, "{both:?} {one:?}");
+    assert_eq!(counts.error_bound(&rate("50%")).from_total, u64::MAX);
+}
+
+/// Counts can be private, and coefficients are as secret as the seed.
+#[test]
+fn debugging_shows_no_counters_and_no_coefficients() {
+    let mut counts: DyadicCountMin = DyadicCountMin::with_hasher(8, rate("0.01"), rate("0.01"), hasher(1)).expect("small");
+    counts.add(77, 123_456).expect("in range");
+    assert_eq!(format!("{counts:?}"), "DyadicCountMin { bits: 8, exact_levels: 9, .. }");
+    let rows = PairwiseRows::new(&Shape::new(Rows::Independent, 100, 2, 1).expect("a shape"), Seed::from(7)).expect("small");
+    assert_eq!(format!("{rows:?}"), "PairwiseRows { width: 100, depth: 2, .. }");
 }
