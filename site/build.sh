@@ -61,6 +61,7 @@ awk -v work="$work" '
         while ((getline line < file) > 0) {
             if (line ~ /^@include /) { put(line ~ / wasm$/ ? work "/wasm" : "site/page/" substr(line, 10)); continue }
             sub(/^ +/, "", line)
+            if (line ~ /^<!--.*-->$/) continue
             if (is_code && (line == "" || line ~ /^\/\/ / || line ~ /^\/\*.*\*\/$/)) continue
             if (is_code && line ~ /^\/\*\*/) { while (line !~ /\*\//) getline line < file; continue }
             # Type annotations in comments are removed.

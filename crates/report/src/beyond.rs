@@ -55,10 +55,9 @@ pub fn static_filters(plan: &Plan) -> Option<Static> {
 /// authors (FastFilter).
 fn fuse_slots(items: f64) -> f64 {
     let ln = items.max(2.0).ln();
-    // The constants are ln 3.33 and a quarter of ln 10^6. The implementation limits the segments to
-    // 2^18 slots, which makes no visible difference.
-    let segment = (1u64 << (ln / 1.202_972 + 2.25) as u32) as f64;
-    let slots = items * (0.875 + 3.453_878 / ln).max(1.125);
+    // The constants are ln 3.33 and a quarter of ln 10^6.
+    let segment = (1u64 << ((ln / 1.202_972 + 2.25) as u32).min(18)) as f64;
+    let slots = (items * (0.875 + 3.453_878 / ln).max(1.125)).round();
     (slots / segment).ceil().max(3.0) * segment
 }
 
@@ -69,6 +68,8 @@ mod tests {
     /// The sizes of the authors' implementation for these numbers of items.
     #[test]
     fn slots_of_small_and_large_fuse_filters() {
+        assert_eq!([303.0, 444.0, 1_124.0].map(fuse_slots), [448.0, 640.0, 1_536.0]);
+        assert_eq!(fuse_slots(6e8), 675_020_800.0, "segments of 2^18 slots");
         let slots = [20.0, 300.0, 1e3, 1e4, 1e5, 1e6].map(fuse_slots);
         assert_eq!(slots, [336.0 / 7.0, 3_136.0 / 7.0, 9_856.0 / 7.0, 89_600.0 / 7.0, 831_488.0 / 7.0, 7_913_472.0 / 7.0]);
         assert!([0.0, 1.0, 2.0].map(fuse_slots).into_iter().all(|slots| (12.0..=24.0).contains(&slots)));

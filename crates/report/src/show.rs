@@ -85,7 +85,10 @@ pub fn power(ln: f64, digits: usize) -> String {
 fn power_with(ln: f64, digits: usize, round: impl Fn(f64, usize) -> String) -> String {
     let exponent = (ln / std::f64::consts::LN_10).floor();
     let mantissa = (ln - exponent * std::f64::consts::LN_10).exp();
-    format!("{}e{exponent}", round(mantissa, digits.min(10)))
+    match round(mantissa, digits.min(10)).as_str() {
+        "10" => format!("1e{}", exponent + 1.0),
+        digits => format!("{digits}e{exponent}"),
+    }
 }
 
 /// Formats the upper end of a proven bracket for a rate, rounded up to 6 significant digits. If
@@ -190,6 +193,7 @@ mod tests {
             ["0.3559", "0.1969", "0.9999", "0", "0.25"]
         );
         // e^-1000 is 5.07595889...e-435.
+        assert_eq!(power(-310.0 * std::f64::consts::LN_10 - 1e-9, 4), "1e-310");
         let tiny = Fpr::from_ln(-1000.0, -1000.0, Method::Exact);
         assert_eq!([fpr_down(&tiny, 6), fpr(&tiny, 6), fpr_up(&tiny, 6)], ["5.07595e-435", "5.07596e-435", "5.07596e-435"]);
         assert_eq!(count(0), "0");

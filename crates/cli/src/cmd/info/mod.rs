@@ -173,6 +173,7 @@ fn report(filter: &Looked) -> Result<Report, Failure> {
             _ if least == most => format!("exactly {}", count(most)),
             _ if most < u64::MAX && !filter.is_merged() => format!("{} to {} (99.9999% confidence)", count(least), count(most)),
             Some(items) => {
+                let (least, most) = by_fill.unwrap_or((least, most));
                 let about = count((items.round() as u64).clamp(least, most));
                 match by_fill {
                     Some((lower, upper)) => format!("about {about} ({} to {} with 99.9999% confidence)", count(lower), count(upper)),
