@@ -76,6 +76,11 @@ fn is_invisible(c: char) -> bool {
     c.is_control() || is_format
 }
 
+/// A text from a file on one line, without characters that control the terminal.
+pub(crate) fn on_one_line(text: &str) -> String {
+    printable(text).replace('\n', "\\n")
+}
+
 /// Names of files in messages.
 pub(crate) trait Shown {
     /// The name on one line. A name with a newline must not look like another message.
@@ -242,6 +247,10 @@ fn wrong_with_file(error: &FormatError) -> String {
         }
         FormatError::Kind { found: found @ FileKind::Pack } => {
             format!("the file holds {found}; only programs that use the crate `truebloom` can read it")
+        }
+        FormatError::Kind { found: FileKind::RecyclingOnePhase | FileKind::RecyclingTwoPhase | FileKind::RecyclingBlocked } => {
+            "this is a state of `truebloom dedup`, which this command cannot use; `dedup --state`, `check`, `clear` and `info` can"
+                .to_owned()
         }
         FormatError::Kind { found } => {
             format!(

@@ -465,9 +465,10 @@ impl<K: Counted> AnyFilter<K> {
 
     /// Estimates the number of distinct items from the set bits, like
     /// [`estimated_items`](Self::estimated_items), with an interval. The interval contains the true
-    /// number with a probability of at least `confidence` ([`items_interval`]). The estimate depends
-    /// only on the set bits, so it is also valid for unions. If a program inserted only keys that
-    /// the filter did not seem to contain, the estimate is for the keys that it looked up.
+    /// number with a probability of at least `confidence` ([`items_interval`]). The estimate
+    /// depends only on the set bits, so it is also valid for unions. If a program inserted only
+    /// keys that the filter did not seem to contain, the estimate is for the keys that it looked
+    /// up.
     ///
     /// Returns `None` where [`estimated_items`](Self::estimated_items) does, and for filters that
     /// grow and partitioned filters, because no interval is known for them. Computing the interval

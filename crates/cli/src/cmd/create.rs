@@ -3,7 +3,7 @@
 
 use super::plan::add_promise;
 use super::probes;
-use crate::args::{Size, count as parse_count};
+use crate::args::{Size, bits, count as number};
 use crate::failure::{Failure, PLANNED, Shown, note, of_options, warn};
 use crate::filters::{self, Layout};
 use crate::lock::Lock;
@@ -48,9 +48,9 @@ pub(crate) struct Args {
     /// full, it adds a new layer. FIRST is the approximate number of items in the first layer. The
     /// filter meets the rate for any number of items. If only -p is given, this is the default for
     /// input that can be read only once, such as a pipe
-    #[arg(long, value_name = "FIRST", num_args = 0..=1, require_equals = true, default_missing_value = FIRST, value_parser = crate::args::items)]
+    #[arg(long, value_name = "FIRST", num_args = 0..=1, require_equals = true, value_parser = crate::args::items)]
     #[arg(conflicts_with_all = ["items", "bits", "probes", "confidence", "mean", "scheme", "layout", "strict"], requires = "rate")]
-    grow: Option<u64>,
+    grow: Option<Option<u64>>,
 
     /// Read no input; write an empty filter
     #[arg(long, conflicts_with = "inputs")]
@@ -112,26 +112,29 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     build(filter, &made, args, &lock)
 }
 
-/// The number of items in the first layer, if `--grow` has no value.
-const FIRST: &str = "1000";
-
 /// Refuses a name that was probably meant as a part of an option.
 fn check_name(args: &Args) -> Result<(), Failure> {
     let name = args.filter.to_string_lossy();
-    let is_number = name.starts_with(|c: char| c.is_ascii_digit()) && parse_count(&name).is_ok();
+    let is_digits = name.bytes().all(|byte| byte.is_ascii_digit());
     let is_given = args.size.items.is_some() || args.size.bits.is_some();
     let meant = match &*name {
-        "k" | "K" | "M" | "G" | "T" | "kB" | "KB" | "MB" | "GB" | "KiB" | "MiB" | "GiB" | "million" | "000" if is_given => {
-            "write the number and its unit as one word: 10M or 64MiB".to_owned()
-        }
         "%" => "write the rate as one word: -p 0.1%".to_owned(),
+        _ if !looks_like_value(&name) => return Ok(()),
         // A number that was given with an equals sign is meant.
-        _ if is_number && args.grow.is_some() && args.grow == parse_count(FIRST).ok() => {
-            format!("write the number with an equals sign: --grow={name}")
-        }
+        _ if is_digits && args.grow == Some(None) => format!("write the number with an equals sign: --grow={name}"),
+        _ if is_digits && is_given && name.len() == 3 => "write a number without spaces: 1000 or 1,000".to_owned(),
+        _ if !is_digits && is_given => "write the number and its unit as one word: 10M or 64MiB".to_owned(),
         _ => return Ok(()),
     };
     Err(Failure::new(format_args!("the filter would be named `{name}`; {meant}; if this is the name, write ./{name}")))
+}
+
+/// Whether a name without a folder looks like the value of an option or a part of it: a percent
+/// sign, a number, or the unit of a number.
+pub(crate) fn looks_like_value(name: &str) -> bool {
+    let is_unit = |text: String| [number(&text), bits(&text)].into_iter().any(|read| read.map_or_else(|why| why.ends_with('?'), |_| true));
+    let is_word = !name.is_empty() && name.chars().all(char::is_alphabetic);
+    name == "%" || number(name).is_ok() && name.starts_with(|c: char| c.is_ascii_digit()) || is_word && is_unit(format!("1{name}"))
 }
 
 /// A filter that grows, if there is memory for its first layer; its later layers are checked when
@@ -228,7 +231,7 @@ fn keep_extraction(filter: &mut AnyFilter, args: &Args, records: Option<&Records
 /// count is needed.
 fn made(args: &Args) -> Result<Made, Failure> {
     if let (Some(first), Some(rate)) = (args.grow, args.size.rate) {
-        return grows(Growth::new(rate, first)?, args.size.max_memory);
+        return grows(Growth::new(rate, first.unwrap_or(FIRST_ITEMS))?, args.size.max_memory);
     }
     filters::check_layout(args.scheme, args.layout)?;
     if matches!(args.size, Size { items: None, rate: None, bits: None, .. }) {

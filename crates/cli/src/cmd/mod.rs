@@ -35,6 +35,12 @@ use serde_json::{Value, json};
 use truebloom::{AnyFilter, Counted, ScalableFilter};
 use truebloom_math::Growth;
 
+/// For an intersection, the keys for which its rate holds: keys of only some of its filters can
+/// pass more often.
+pub(crate) fn for_others(filter: &AnyFilter<impl Counted>) -> &'static str {
+    if filter.is_intersection() { ", for keys that are in none of the merged filters" } else { "" }
+}
+
 /// A text like `at least 128 distinct`: how many of all records certainly are `what`.
 pub(crate) fn certainly(all: u64, certain: u64, what: &str) -> String {
     match certain {
@@ -144,7 +150,7 @@ pub(crate) fn add_state(report: &mut Report, filter: &AnyFilter) -> Result<(), F
     report.line("holds", format!("{}{planned}", held(filter)));
     let asked = filter.rate().map_or(String::new(), |asked| format!("; {asked} was requested"));
     let now = if filter.fill_tells_rate() { fpr_text(&now, 4) } else { format!("at most {}", rate_up(now.upper, 3)) };
-    report.line("rate", format!("{now} now{asked}"));
+    report.line("rate", format!("{now} now{}{asked}", for_others(filter)));
     if let AnyFilter::Scalable(grown) = filter {
         add_layers(report, grown);
     }

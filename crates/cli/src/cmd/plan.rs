@@ -171,6 +171,8 @@ fn add_transmitted(report: &mut Report, plan: &Plan, target: &Target) -> Result<
             bytes(then)
         ),
     );
+    let rate = target.rate.map_or(String::new(), |rate| format!(" -p {rate}"));
+    report.line("to make it", format!("truebloom create -n {}{rate} -m {} -k {} FILTER INPUT", plan.items, plan.bits, plan.probes));
     Ok(())
 }
 

@@ -386,7 +386,8 @@ fn more_items(number: u64) -> String {
 
 fn add_forgotten(report: &mut Report, gap: Option<u64>, forgotten: Option<f64>) {
     if let Some((gap, share)) = gap.zip(forgotten) {
-        let share = if share == 0.0 { "no items".to_owned() } else { format!("{}% of items", significant(100.0 * share, 3)) };
+        // A share of 0 can be the result of rounding.
+        let share = if share == 0.0 { "practically no items".to_owned() } else { format!("{}% of items", significant(100.0 * share, 3)) };
         report.line("", format!("{share} are forgotten by the time {}", more_items(gap)));
     }
 }

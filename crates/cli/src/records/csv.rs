@@ -19,6 +19,7 @@ use super::found::Found;
 use super::line::{Form, Line};
 use super::quotes::{Part, Written, fields, line_end, line_start, listed};
 use super::split::too_long;
+use crate::failure::on_one_line;
 use std::ops::Range;
 
 /// The field that is the key.
@@ -441,6 +442,7 @@ impl Csv {
         } else {
             ""
         };
+        let wanted = on_one_line(wanted);
         Err(format!("there is no column `{wanted}`; the columns are {}{remark}", listed(record, self.delimiter)))
     }
 

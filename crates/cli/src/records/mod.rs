@@ -249,9 +249,12 @@ impl Records {
             }
             if self.find() {
                 self.idle_told = false;
-                let mut habits = self.habits;
-                habits.examine(self.batch());
-                self.habits = habits;
+                // The last line of an input may lack its end, and thus a carriage return.
+                if !self.flushed {
+                    let mut habits = self.habits;
+                    habits.examine(self.batch());
+                    self.habits = habits;
+                }
                 self.read += self.found.with_keys();
                 self.progress.at(self.feed.bytes_read(), self.read);
                 return Event::Batch(self.batch(), &self.answers);

@@ -1,6 +1,7 @@
 //! The raw text of CSV records: lines, quotes, and fields.
 
 use super::near;
+use crate::failure::on_one_line;
 
 /// Whether this byte ends a line. With CR LF, this reports an additional empty line between the two
 /// bytes, which does no harm because empty lines are ignored.
@@ -112,7 +113,7 @@ pub(super) fn fields(record: &[u8], delimiter: u8) -> impl Iterator<Item = Writt
 pub(super) fn listed(header: &[u8], delimiter: u8) -> String {
     const SHOWN: usize = 20;
     let mut names = fields(header, delimiter).map(Written::name);
-    let shown: Vec<_> = names.by_ref().take(SHOWN).map(|name| format!("`{}`", name.escape_debug())).collect();
+    let shown: Vec<_> = names.by_ref().take(SHOWN).map(|name| format!("`{}`", on_one_line(&name))).collect();
     let more = match names.count() {
         0 => String::new(),
         more => format!(" and {more} more"),

@@ -28,9 +28,10 @@ impl Records {
         self.stopping.then(|| format!("stopped by a signal after {}", plural(self.read, self.noun)))
     }
 
-    /// Whether a signal came before the end of the inputs.
-    pub(crate) fn was_stopped(&self) -> bool {
-        self.stopping
+    /// Whether a number of records may be printed. If nothing could be read, a script must not take
+    /// 0 as an answer.
+    pub(crate) fn has_answer(&self) -> bool {
+        self.read > 0 || self.failed_inputs == 0 && !self.stopping
     }
 
     /// Returns an error if the result should not be written to a file: a signal came, or something

@@ -69,9 +69,9 @@ fn refusal(path: &Path, first: &[u8]) -> Option<String> {
 
 /// Says that this command does not read a format, and how to convert it.
 fn not_read(path: &Path, what: &str, remedy: &str) -> String {
-    // tar takes the part before a colon as the name of another machine.
+    // tar takes the part before a colon as the name of another machine, unless it has a slash.
     let name = path.to_string_lossy();
-    let file = match name.contains(':') && !name.contains('/') {
+    let file = match name.split('/').next().is_some_and(|first| first.contains(':')) {
         _ if is_stdin(path) => "FILE".to_owned(),
         true => for_shell(&Path::new(".").join(path)),
         false => for_shell(path),
@@ -86,12 +86,12 @@ const TAR_HEADER: usize = 512;
 
 /// Whether this is the header of a file in a tar archive. The header has its own checksum: the sum
 /// of its bytes, in octal digits, with eight spaces in the place of the checksum. Old archives have
-/// no magic number.
+/// no magic number. Unlike text, the header has NULs.
 fn is_tar(header: &[u8; TAR_HEADER]) -> bool {
     let digits = String::from_utf8_lossy(&header[148..156]);
     let stored = u64::from_str_radix(digits.trim_matches([' ', '\0']), 8).ok();
     let others = header[..148].iter().chain(&header[156..]).map(|&byte| u64::from(byte)).sum::<u64>();
-    stored == Some(others + 8 * u64::from(b' '))
+    header.contains(&0) && stored == Some(others + 8 * u64::from(b' '))
 }
 
 /// Passes bytes on, unless they are those of a tar archive. Archives are often compressed, so this
@@ -99,21 +99,25 @@ fn is_tar(header: &[u8; TAR_HEADER]) -> bool {
 struct NoArchive<R> {
     source: R,
     path: PathBuf,
-    /// The first bytes until there are enough to decide; then `None`.
-    first: Option<Vec<u8>>,
+    is_examined: bool,
 }
 
 impl<R: Read> Read for NoArchive<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let Some(mut first) = self.first.take() else { return self.source.read(buffer) };
-        let length = read_retrying(&mut self.source, buffer)?;
-        first.extend_from_slice(&buffer[..length]);
-        if first.first_chunk().is_some_and(is_tar) {
-            return Err(io::Error::other(not_read(&self.path, "a tar archive", "tar -xOf")));
+        let mut length = read_retrying(&mut self.source, buffer)?;
+        if std::mem::replace(&mut self.is_examined, true) {
+            return Ok(length);
         }
-        // Unlike lines, the header has NULs. Lines are passed on at once, before others are read.
-        if length > 0 && first.len() < TAR_HEADER && first.contains(&0) {
-            self.first = Some(first);
+        // A header has no newline. So this waits for at most one line, or for the first 512 bytes
+        // of records that end with NUL.
+        while length < TAR_HEADER.min(buffer.len()) && !buffer[..length].contains(&b'\n') {
+            match read_retrying(&mut self.source, &mut buffer[length..])? {
+                0 => break,
+                more => length += more,
+            }
+        }
+        if buffer[..length].first_chunk().is_some_and(is_tar) {
+            return Err(io::Error::other(not_read(&self.path, "a tar archive", "tar -xOf")));
         }
         Ok(length)
     }
@@ -177,7 +181,7 @@ pub(super) fn open(path: &Path, as_is: bool, read: &Arc<AtomicU64>) -> io::Resul
         }
         _ => Box::new(whole),
     };
-    Ok(Box::new(NoArchive { source, path: path.to_owned(), first: Some(Vec::new()) }))
+    Ok(Box::new(NoArchive { source, path: path.to_owned(), is_examined: false }))
 }
 
 /// Reads at least once, and continues as long as the bytes could be the beginning of a magic

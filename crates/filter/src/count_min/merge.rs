@@ -15,8 +15,9 @@ pub struct InnerProduct {
     /// The estimate. Unless the estimate is saturated, it is at least the inner product.
     pub value: u128,
     /// An upper bound on the amount by which the estimate exceeds the inner product. The bound
-    /// fails with a probability of at most `delta`. The caller chooses `delta`. The bound is infinite
-    /// if the sum of the counts of a stream is not known, because it is 2^64 - 1 or higher.
+    /// fails with a probability of at most `delta`. The caller chooses `delta`. The bound is
+    /// infinite if the sum of the counts of a stream is not known, because it is 2^64 - 1 or
+    /// higher.
     pub error_bound: f64,
     /// Whether the estimate, or any counter of the two sketches, is at its highest possible value.
     pub saturated: bool,

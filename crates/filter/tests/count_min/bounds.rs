@@ -211,8 +211,8 @@ fn distinct_keys_are_covered() {
 }
 
 /// Halving rounds the counters of a key and its own count, and a merge adds what was lost by
-/// rounding. In 2,000 seeds, the bound must fail at most as often as delta allows; with an allowance
-/// of 1, it would fail in a tenth of the seeds.
+/// rounding. In 2,000 seeds, the bound must fail at most as often as delta allows; with an
+/// allowance of 1, it would fail in a tenth of the seeds.
 #[test]
 fn merged_halves_are_bounded() {
     for times in [1, 2, 1_000] {

@@ -155,8 +155,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     }
     let (selected, listed, by_each) = (selection.selected, selection.listed, std::mem::take(&mut selection.by_each));
     drop(selection);
-    // If nothing could be read, a script must not take 0 as the number of selected lines.
-    if records.read() > 0 || records.complete() && !records.was_stopped() || args.json {
+    if records.has_answer() || args.json {
         print_counts(args, &asked, &report, selected, &by_each)?;
     }
     reserved.write(&report)?;
@@ -247,14 +246,11 @@ fn hint(args: &Args, asked: &Asked, inputs: &[PathBuf], keys: &KeysOf, records: 
     let nothing = records.read() > 0 && selected == if args.invert_match { records.read() } else { 0 };
     let habit = records.habit();
     let is_other_way = keys.doubt.is_some() && !keys.is_kept;
-    let has_returns = habit == Some(Habit::CarriageReturn);
-    // With --each and -v, the number of lines in any filter is not known. The rate is computed only
-    // if it matters, because this reads all bits of the filter.
-    let is_known = (is_other_way || has_returns) && !(args.each && args.invert_match);
-    let all_false = is_known
-        && !nothing
-        && trust(args, asked, records, selected)
-            .is_ok_and(|trust| has_returns && trust.may_be_all_false() || is_other_way && trust.are_probably_all_false());
+    let is_doubtful = is_other_way || habit == Some(Habit::CarriageReturn);
+    // With --each and -v, the number of lines in any filter is not known.
+    let is_known = !(nothing || args.each && args.invert_match);
+    // The rate is computed only if it matters, because this reads all bits of the filter.
+    let all_false = is_doubtful && is_known && trust(args, asked, records, selected).is_ok_and(|trust| trust.may_be_all_false());
     // With -v, the lines that seem to be in the filter are left out.
     let (found, none) = match args.invert_match {
         false => ("all lines found", "nothing was found"),
@@ -270,4 +266,5 @@ fn hint(args: &Args, asked: &Asked, inputs: &[PathBuf], keys: &KeysOf, records: 
     if nothing || is_other_way && all_false || keys.is_kept && !records.complete() {
         keys.print_doubt();
     }
+    keys.args.note_names(inputs);
 }

@@ -44,6 +44,11 @@ impl Opened<Viewed> {
             Opened::Filter(filter) => {
                 let looked: Looked = held::look_closer(path, filter)?;
                 let now = looked.fpr();
+                // A key that is in some of the filters of an intersection, but not in all, passes
+                // at a rate that the bits do not tell.
+                if looked.is_intersection() {
+                    return Ok(RateNow { value: 1.0, upper: 1.0, is_exact: false });
+                }
                 RateNow { value: now.value, upper: now.upper, is_exact: looked.fill_tells_rate() }
             }
             Opened::State(state) => RateNow { value: state.fpr(), upper: state.fpr(), is_exact: true },

@@ -45,18 +45,12 @@ impl Trust {
     }
 
     /// Whether most lines were not found, and those that were found are so few that all of them may
-    /// be false hits.
+    /// be false hits: at most ten times as many as expected. If lines are repeated, a few distinct
+    /// false hits can be many lines.
     pub(super) fn may_be_all_false(&self) -> bool {
-        self.lines.saturating_sub(self.found) > self.found && self.at_most() == self.found
-    }
-
-    /// Whether so many lines would be found with a probability of more than 1% if none of them was
-    /// inserted.
-    pub(super) fn are_probably_all_false(&self) -> bool {
-        // Most lines were not found, so they are probably not the keys of the filter.
-        self.found > 0
-            && self.lines.saturating_sub(self.found) > self.found
-            && binomial::at_least(self.found, self.lines, self.rate.min(1.0)) > 0.01
+        let (missed, expected) = (self.lines.saturating_sub(self.found), self.rate * self.lines as f64);
+        let is_usual = || binomial::at_least(self.found, self.lines, self.rate.min(1.0)) > 0.01;
+        self.found > 0 && missed > self.found && (self.found as f64 <= 10.0 * expected || is_usual())
     }
 
     pub(super) fn add(&self, report: &mut Report, records: &RecordArgs, inverted: bool) {
@@ -71,8 +65,13 @@ impl Trust {
         let expected = significant(expected.min(self.found as f64), 3);
         let most_text = if most == 0 { "none".to_owned() } else { format!("at most {}", count(most)) };
         let bound = format!("if no {noun} is repeated, {most_text} with {}% confidence", significant(100.0 * (1.0 - ALPHA), 6));
+        let is_known = self.is_exact || self.rate < 1.0;
         let text = match (self.found, inverted) {
             (0, _) => "every answer is certain".to_owned(),
+            _ if !is_known => format!(
+                "it is not known how many of the {} found are false positives: the filter is an intersection, and keys of only some of its filters can pass",
+                plural(self.found, noun)
+            ),
             (_, false) => {
                 format!("false positives among the {} found: {about} {expected} expected; {bound}", plural(self.found, noun))
             }
@@ -87,6 +86,9 @@ impl Trust {
             _ => format!("; the other {} are certainly {}", count(missed), self.others),
         };
         report.line("found", format!("{} of {}{others}", count(self.found), plural(self.lines, noun)));
+        if !is_known {
+            return;
+        }
         let now = if self.is_exact { rate(self.rate, 4) } else { rate_up(self.rate, 4) };
         report.line(
             "rate",
@@ -112,8 +114,10 @@ mod tests {
         // this rate.
         assert_eq!(trust(1, 1, 1e-7).at_most(), 0);
         assert_eq!(trust(1, 1, 1e-5).at_most(), 1);
-        // Ten of a thousand are usual at this rate, and a hundred are not.
-        assert_eq!([10, 100].map(|found| trust(1_000, found, 0.01).are_probably_all_false()), [true, false]);
+        // Ten of a thousand are usual at this rate. Fifty can be one false hit that is repeated.
+        assert_eq!([0, 10, 50, 200].map(|found| trust(1_000, found, 0.01).may_be_all_false()), [false, true, true, false]);
+        // One hit of a few lines is unusual, two hits of two lines even more.
+        assert!(trust(5, 1, 0.003).may_be_all_false() && !trust(5, 1, 1e-4).may_be_all_false() && !trust(2, 2, 0.3).may_be_all_false());
     }
 
     /// Tests the number of false hits with queries for lines that are in no filter. The mean agrees

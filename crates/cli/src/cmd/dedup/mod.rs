@@ -192,9 +192,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let selected = tally.selected;
     let filter = sift.into_filter();
     saver.finish(&filter)?;
-    // If nothing could be read, a script must not take 0 as the number of selected lines.
-    let is_counted = tally.read > 0 || records.complete() && !records.was_stopped();
-    if args.count && !args.quiet && is_counted {
+    if args.count && !args.quiet && records.has_answer() {
         writeln!(crate::output::stdout(), "{selected}")?;
     }
     account.close(args, &reserved, &filter, &chosen, &records, tally)?;
@@ -207,6 +205,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     if let Some(message) = records.stopped_message() {
         let saved = if args.state.is_some() && tally.read > 0 { "; the state includes them" } else { "" };
         return Err(Failure::new(format_args!("{message}{saved}")));
+    }
+    if let Some(path) = &args.state {
+        records.told_shortfall(path);
     }
     Ok(ExitCode::from(match (args.quiet, records.complete()) {
         (true, _) if selected > 0 => 0,

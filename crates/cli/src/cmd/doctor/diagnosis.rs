@@ -183,17 +183,16 @@ const AS_UTF_8: &[u8] = b"\xc2\x89TB";
 fn packed(start: &[u8], path: &Path) -> Option<(&'static str, String)> {
     let shown = for_shell(path);
     let look = |verb: &str, stem: &str, command: String| format!("{verb} and look again: {}", into_new(stem, &command));
-    let is_base64 = start.starts_with(BASE64) && start.iter().all(|byte| byte.is_ascii_alphanumeric() || b"+/=\r\n".contains(byte));
+    let is_base64 = start.starts_with(BASE64) && start.iter().all(|byte| byte.is_ascii_alphanumeric() || b"+/-_=\r\n".contains(byte));
     Some(if start.starts_with(&[0x1f, 0x8b]) {
         (", but a gzip file", look("unpack it", "unpacked", format!("gzip -dc {shown}")))
     } else if start.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
         (", but a Zstandard file", look("unpack it", "unpacked", format!("zstd -dc {shown}")))
     } else if start.starts_with(b"PK\x03\x04") {
         (", but a zip archive", "unpack it, and examine the files in it".to_owned())
-    } else if is_base64 && start.contains(&b'\r') {
-        (", but base64 text", look("decode it", "decoded", format!("tr -d '\\r' < {shown} | base64 -d")))
     } else if is_base64 {
-        (", but base64 text", look("decode it", "decoded", format!("base64 -d {shown}")))
+        // Base64 for addresses has two other characters.
+        (", but base64 text", look("decode it", "decoded", format!("tr -d '\\r' < {shown} | tr '_-' '/+' | base64 -d")))
     } else if start.starts_with(AS_UTF_8) {
         (": it was converted as text to UTF-8", look("convert it back", "healed", format!("iconv -f UTF-8 -t LATIN1 {shown}")))
     } else {

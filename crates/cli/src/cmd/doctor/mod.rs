@@ -13,7 +13,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use truebloom::file::open_regular;
-use truebloom::{AnyFilter, FileError, FileHeader, FileKind, FormatError, ReadError, wire};
+use truebloom::{AnyFilter, FileError, FileHeader, FileKind, FormatError, HasherId, ReadError, wire};
 
 const EXAMPLES: &str = "\
 Example:
@@ -118,10 +118,13 @@ fn report(path: &Path, found: Result<FileKind, Diagnosis>) -> Result<Report, Fai
 
 fn add_parameters(report: &mut Report, header: Option<&FileHeader>) {
     let Some(of) = header else { return };
-    let (bits, probes, seed, offered) = (of.bits(), of.probes(), of.seed(), of.offered());
-    report.field("bits", bits).field("probes", probes).field("seed", seed.to_string()).field("offered", offered);
+    // A report about a damaged file is often shown to others, so it must not contain a secret.
+    let seed = (of.hasher_id() != Some(HasherId::Sip13)).then(|| of.seed().to_string());
+    let (bits, probes, offered) = (of.bits(), of.probes(), of.offered());
+    report.field("bits", bits).field("probes", probes).field("seed", seed.as_deref()).field("offered", offered);
     let [bits, probes, keys] = [(bits, "bit"), (probes.into(), "probe"), (offered, "key")].map(|(number, what)| plural(number, what));
     // The number of insertions does not tell what an intersection holds, and may be unknown.
     let keys = if of.is_intersection() || offered == u64::MAX { String::new() } else { format!(", {keys} inserted") };
-    report.line("header", format!("{bits}, {probes}, seed {seed}{keys}"));
+    let seed = seed.map_or("a secret seed".to_owned(), |seed| format!("seed {seed}"));
+    report.line("header", format!("{bits}, {probes}, {seed}{keys}"));
 }

@@ -1,5 +1,6 @@
 //! Advice on how to replace a damaged file.
 
+use crate::cmd::create::looks_like_value;
 use crate::failure::{Shown, for_shell};
 use crate::records::Extraction;
 use std::path::Path;
@@ -46,12 +47,10 @@ fn create(path: &Path, header: Option<&FileHeader>) -> String {
     }
 }
 
-/// The name of the filter as a word of the command. `create` refuses some names that look like the
+/// The name of the filter as a word of the command. `create` can refuse a name that looks like the
 /// value of an option, unless the folder is given, too.
 fn as_filter(path: &Path) -> String {
-    let name = path.to_string_lossy();
-    let is_value = !name.contains('/') && (name == "%" || name.starts_with(|c: char| c.is_ascii_digit()));
-    if is_value { for_shell(&Path::new(".").join(path)) } else { for_shell(path) }
+    if looks_like_value(&path.to_string_lossy()) { for_shell(&Path::new(".").join(path)) } else { for_shell(path) }
 }
 
 /// The options of `create` that make the same filter from the same data. Returns `None` if the

@@ -214,7 +214,7 @@ fn items_by_fill(filter: &AnyFilter<impl Counted>, least: u64, most: u64) -> Res
 fn rate_now(filter: &AnyFilter<impl Counted>) -> Result<String, Failure> {
     let now = filter.fpr();
     if filter.fill_tells_rate() {
-        return Ok(fpr_text(&now, 6));
+        return Ok(fpr_text(&now, 6) + super::for_others(filter));
     }
     let why = match filter {
         AnyFilter::Scalable(_) => ", because merged layers may have keys in common".to_owned(),
