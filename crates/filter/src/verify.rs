@@ -24,7 +24,7 @@ use crate::{FilterOf, KeyHasher, tied};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt;
-use truebloom_math::{Error, Fill, Fpr, Law, Plan, Rate, Target, binomial, bisect, distinct, mcdiarmid};
+use truebloom_math::{Error, Fill, Fpr, Law, Plan, Rate, Target, Variant, binomial, bisect, distinct, items_interval, mcdiarmid};
 
 /// An upper bound on the probability that a correct filter fails a check. This module makes [four
 /// checks](self), and the bound holds for each of them separately.
@@ -284,7 +284,8 @@ struct Keys {
 impl Keys {
     fn of<S: Scheme, H: KeyHasher, K: Counted>(filter: &FilterOf<S, H, K>, own: &Fpr) -> Keys {
         let (bits, probes, changed, error) = (filter.bits(), filter.probes(), filter.changed(), ALPHA / 4.0);
-        Keys::new(changed, filter.most_items(), filter.is_merged(), || match filter.scheme().id().variant() {
+        let offered = if filter.is_merged() { filter.most_items().min(most_in_union(filter, error)) } else { filter.most_items() };
+        Keys::new(changed, offered, filter.is_merged(), || match filter.scheme().id().variant() {
             Some(variant) => distinct::most(variant, bits, probes, changed, error),
             None => distinct::most_at_rate(own.upper, changed, error),
         })
@@ -294,6 +295,17 @@ impl Keys {
         let met = if merged { None } else { met() };
         Keys { fewest: changed, offered: met.map_or(offered, |met| met.min(offered)), met }
     }
+}
+
+/// An upper bound on the number of items in a union, from its number of set bits. The bound is wrong
+/// with probability at most `error`. The counts of the merged filters tell much less, because they
+/// include repeats. `u64::MAX` if no such bound is known.
+fn most_in_union<S: Scheme, H: KeyHasher, K: Counted>(filter: &FilterOf<S, H, K>, error: f64) -> u64 {
+    let variant = filter.scheme().id().variant().filter(|variant| matches!(variant, Variant::Standard | Variant::Classic));
+    let variant = variant.filter(|_| filter.estimated_items().is_some());
+    // Each end of the interval is wrong with half of its error probability.
+    let found = variant.map(|variant| items_interval(variant, filter.bits(), filter.probes(), filter.ones(), 1.0 - 2.0 * error));
+    found.and_then(|found| found.ok()?.upper).unwrap_or(u64::MAX)
 }
 
 /// An upper bound on the rate of one filter with `items` items, which is exceeded with probability
@@ -556,9 +568,12 @@ impl fmt::Debug for Measurement<'_> {
 /// follows from the fill.
 fn possible_rates<S: Scheme, H: KeyHasher, K: Counted>(filter: &FilterOf<S, H, K>, own: &Fpr) -> (f64, f64) {
     let by_fill = (own.lower, own.upper);
+    if filter.is_merged() {
+        return by_fill;
+    }
     let keys = Keys::of(filter, own);
     // Keys may have been withheld, so this uses the number of keys that may have been looked up.
-    let (false, Some(most)) = (filter.is_merged(), keys.met) else { return by_fill };
+    let Some(most) = keys.met else { return by_fill };
     let law = filter.law();
     // Another quarter of `ALPHA` was used for the bound on the items.
     match (law.proven(keys.fewest), law.proven(most)) {

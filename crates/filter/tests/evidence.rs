@@ -7,7 +7,7 @@ mod common;
 use std::error::Error;
 use truebloom::count_min::CountMin;
 use truebloom::scheme::{Classic, Partitioned, Scheme};
-use truebloom::verify::{Measurement, Verification};
+use truebloom::verify::{ExpectedVerdict, Measurement, Verification};
 use truebloom::{
     AnyFilter, AtomicBloomFilter, BlockedBloomFilter, BloomFilter, BuildError, FileError, FileHeader, FilterOf, FormatError, KeyHash,
     KeyHasher, MergeError, PortableHasher, Prehashed, ReadError, RecyclingFilter, ScalableFilter, Seed,
@@ -274,6 +274,18 @@ fn unions_have_an_interval_for_their_items() {
         assert!(items.lower <= true_items && items.upper.is_some_and(|upper| upper >= true_items), "{true_items}: {items:?}");
         assert!(items.upper.is_some_and(|upper| upper - items.lower < 150), "{true_items}: {items:?} is useless");
     }
+    // Every key was inserted three times, so the counts alone would allow 6,000 items.
+    let three_times = |keys: std::ops::Range<u64>| {
+        let mut filter = filter(2_000, keys.clone());
+        (0..2).for_each(|_| filter.extend(keys.clone()));
+        filter
+    };
+    let mut union = three_times(0..1_000);
+    union.union_with(&three_times(500..1_500)).expect("same plan and seed");
+    let verified = Verification::of(&union).expect("in range");
+    let (least, most) = verified.items();
+    assert!(least <= 1_500 && (1_500..1_600).contains(&most) && union.most_items() == 6_000, "{least} to {most}");
+    assert_eq!(verified.expected_verdict(), ExpectedVerdict::Met);
     let hasher = PortableHasher::xxh3(Seed::from(1));
     let one = filter(1_000, 0..1_000);
     let parted = FilterOf::with_scheme(<Partitioned as Scheme>::new(9_600, 6).expect("in range"), hasher).expect("small");
