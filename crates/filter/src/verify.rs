@@ -297,9 +297,9 @@ impl Keys {
     }
 }
 
-/// An upper bound on the number of items in a union, from its number of set bits. The bound is wrong
-/// with probability at most `error`. The counts of the merged filters tell much less, because they
-/// include repeats. `u64::MAX` if no such bound is known.
+/// An upper bound on the number of items in a union, from its number of set bits. The bound is
+/// wrong with probability at most `error`. The counts of the merged filters tell much less, because
+/// they include repeats. `u64::MAX` if no such bound is known.
 fn most_in_union<S: Scheme, H: KeyHasher, K: Counted>(filter: &FilterOf<S, H, K>, error: f64) -> u64 {
     let variant = filter.scheme().id().variant().filter(|variant| matches!(variant, Variant::Standard | Variant::Classic));
     let variant = variant.filter(|_| filter.estimated_items().is_some());

@@ -16,14 +16,15 @@ use truebloom_math::{Error, Rate};
 /// # Errors
 /// Fails if the text cannot be parsed; the message shows the accepted forms.
 pub fn count(text: &str) -> Result<u64, String> {
-    if let Some(meant) = grouped_by_points(text.trim()) {
-        return Err(format!("`{text}` is not a number of items; did you mean {meant}?"));
+    let groups = by_points(text.trim());
+    if let Some(groups @ [_, _, _, ..]) = groups.as_deref() {
+        return Err(format!("`{text}` is not a number of items; did you mean {}?", groups.join(",")));
     }
     let written = Written::of(text, "1000, 10k, 10M or 2.5e9")?;
     let meant = match written.unit {
-        "" => match by_points(text.trim()) {
-            Some((whole, rest)) => format!("; did you mean {whole} or {whole},{rest}?"),
-            None => return written.whole(),
+        "" => match groups.as_deref() {
+            Some([whole, rest]) => format!("; did you mean {whole} or {whole},{rest}?"),
+            _ => return written.whole(),
         },
         "m" => format!("; did you mean {0}M, {0} million?", written.number()),
         "b" | "bn" | "B" => format!("; did you mean {} billion?", written.number()),
@@ -32,22 +33,14 @@ pub fn count(text: &str) -> Result<u64, String> {
     Err(format!("`{text}` is not a number of items; write it as 1000, 10k, 10M or 2.5e9{meant}"))
 }
 
-/// The parts of a number like 200.000, which means 200 or, in some countries, 200,000.
-fn by_points(text: &str) -> Option<(&str, &str)> {
-    let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    let parts = text.split_once('.');
-    parts.filter(|(whole, rest)| {
-        !whole.starts_with('0') && (1..=3).contains(&whole.len()) && rest.len() == 3 && is_digits(whole) && is_digits(rest)
-    })
-}
-
-/// A number like 1.000.000, with commas in place of the points.
-fn grouped_by_points(text: &str) -> Option<String> {
-    let groups: Vec<&str> = text.split('.').collect();
-    let is_group = |group: &&str| group.len() == 3 && group.bytes().all(|byte| byte.is_ascii_digit());
-    let is_number = matches!(groups.as_slice(), [first, rest @ ..] if rest.len() > 1 && rest.iter().all(is_group)
-        && (1..=3).contains(&first.len()) && first.bytes().all(|byte| byte.is_ascii_digit()));
-    is_number.then(|| groups.join(","))
+/// The groups of a number like 200.000, which means 200 or, in some countries, 200,000, or of one
+/// like 1.000.000. `None` for other texts.
+fn by_points(text: &str) -> Option<Vec<&str>> {
+    let is_digits = |group: &str| group.bytes().all(|byte| byte.is_ascii_digit());
+    let (first, rest) = text.split_once('.')?;
+    let is_first = (1..=3).contains(&first.len()) && is_digits(first) && !first.starts_with('0');
+    let is_grouped = rest.split('.').all(|group| group.len() == 3 && is_digits(group));
+    (is_first && is_grouped).then(|| text.split('.').collect())
 }
 
 /// Parses a number of items, which may be followed by a noun: `10 million users`. If the text is a

@@ -55,9 +55,24 @@ fn agrees(magic: &[u8], bytes: &[u8]) -> bool {
     magic.iter().zip(bytes).all(|(magic, byte)| magic == byte || (*magic == b'0' && byte.is_ascii_digit()))
 }
 
+/// The entry of [`REFUSED`] for data that begins like this.
+fn refused(first: &[u8]) -> Option<(&'static [u8], &'static str, &'static str)> {
+    REFUSED.into_iter().find(|(magic, ..)| first.len() >= magic.len() && agrees(magic, first))
+}
+
+/// The name of the format of data that begins like this, and a command that unpacks it.
+pub(crate) fn packing(first: &[u8]) -> Option<(&'static str, &'static str)> {
+    match refused(first) {
+        _ if first.starts_with(GZIP) => Some(("gzip-compressed data", "gzip -dc")),
+        _ if begins_zstd(first) => Some(("Zstandard-compressed data", "zstd -dc")),
+        _ if first.first_chunk().is_some_and(is_tar) => Some(("a tar archive", "tar -xOf")),
+        other => other.map(|(_, what, command)| (what, command)),
+    }
+}
+
 /// Why an input that begins like this cannot be read.
 fn refusal(path: &Path, first: &[u8]) -> Option<String> {
-    let (magic, what, remedy) = REFUSED.into_iter().find(|(magic, ..)| first.len() >= magic.len() && agrees(magic, first))?;
+    let (magic, what, remedy) = refused(first)?;
     if magic == TRUEBLOOM || magic == COMPRESSED {
         return Some(
             "this is a truebloom file, but lines are expected here; `truebloom merge` joins filters, and --any, --all and --each of `truebloom check` query several filters"

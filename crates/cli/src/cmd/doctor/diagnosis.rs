@@ -3,6 +3,7 @@
 use super::heal;
 use super::rebuild::{FILTER_AGAIN, rebuild, replace};
 use crate::failure::{for_shell, without_advice};
+use crate::records::packing;
 use std::io::{self, Read};
 use std::ops::Range;
 use std::path::Path;
@@ -180,24 +181,19 @@ const BASE64: &[u8] = b"iVRC";
 const AS_UTF_8: &[u8] = b"\xc2\x89TB";
 
 /// Says in what form a file may contain a filter, and how to bring it back.
-fn packed(start: &[u8], path: &Path) -> Option<(&'static str, String)> {
+fn packed(start: &[u8], path: &Path) -> Option<(String, String)> {
     let shown = for_shell(path);
     let look = |verb: &str, stem: &str, command: String| format!("{verb} and look again: {}", into_new(stem, &command));
-    let is_base64 = start.starts_with(BASE64) && start.iter().all(|byte| byte.is_ascii_alphanumeric() || b"+/-_=\r\n".contains(byte));
-    Some(if start.starts_with(&[0x1f, 0x8b]) {
-        (", but a gzip file", look("unpack it", "unpacked", format!("gzip -dc {shown}")))
-    } else if start.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
-        (", but a Zstandard file", look("unpack it", "unpacked", format!("zstd -dc {shown}")))
-    } else if start.starts_with(b"PK\x03\x04") {
-        (", but a zip archive", "unpack it, and examine the files in it".to_owned())
-    } else if is_base64 {
+    if let Some((what, command)) = packing(start) {
+        return Some((format!(", but {what}"), look("unpack it", "unpacked", format!("{command} {shown}"))));
+    }
+    if start.starts_with(BASE64) && start.iter().all(|byte| byte.is_ascii_alphanumeric() || b"+/-_=\r\n".contains(byte)) {
         // Base64 for addresses has two other characters.
-        (", but base64 text", look("decode it", "decoded", format!("tr -d '\\r' < {shown} | tr '_-' '/+' | base64 -d")))
-    } else if start.starts_with(AS_UTF_8) {
-        (": it was converted as text to UTF-8", look("convert it back", "healed", format!("iconv -f UTF-8 -t LATIN1 {shown}")))
-    } else {
-        return None;
-    })
+        let command = format!("tr -d '\\r' < {shown} | tr '_-' '/+' | base64 -d");
+        return Some((", but base64 text".to_owned(), look("decode it", "decoded", command)));
+    }
+    let convert = || look("convert it back", "healed", format!("iconv -f UTF-8 -t LATIN1 {shown}"));
+    start.starts_with(AS_UTF_8).then(|| (": it was converted as text to UTF-8".to_owned(), convert()))
 }
 
 /// Identifies a file that is not a filter.
@@ -208,9 +204,9 @@ fn foreign(start: &[u8], path: &Path, at: Option<Range<u64>>) -> Diagnosis {
         (what, "perhaps all of it, if a filter is in it", vec![remedy])
     } else if is_text {
         let create = format!("make a filter from these lines: truebloom create -n ITEMS -p RATE {} {}", new_name("new"), for_shell(path));
-        (", but text, perhaps the data for a filter", never, vec![create])
+        (", but text, perhaps the data for a filter".to_owned(), never, vec![create])
     } else {
-        ("", never, vec![format!("check the path, or {}", replace(path)), FILTER_AGAIN.to_owned()])
+        (String::new(), never, vec![format!("check the path, or {}", replace(path)), FILTER_AGAIN.to_owned()])
     };
     Diagnosis { wrong: format!("this is not a filter file{what}"), at, saved: saved.to_owned(), remedy, header: None }
 }
