@@ -629,10 +629,14 @@ impl fmt::Display for FormatError {
             }
             FormatError::Reserved { offset } => write!(f, "the bytes at offset {offset} must be 0, but are not; use a newer truebloom, or rebuild the filter"),
             FormatError::Field { field, expected, found } => {
-                write!(
-                    f,
-                    "the file has {field} {found}, but this must be {expected}; the file was not written by truebloom: rebuild the filter"
-                )
+                // An intact file that was opened as another type must not be thrown away.
+                let advice = match *field {
+                    "hash family" => "if the file is intact, open it as a sketch of this family",
+                    "bytes of a counter" => "if the file is intact, open it as a sketch with counters of this size",
+                    "block bits" => "if the file is intact, open it as a filter of this layout",
+                    _ => "the file was not written by truebloom: rebuild the filter",
+                };
+                write!(f, "the file has {field} {found}, but this must be {expected}; {advice}")
             }
             FormatError::Parameters { why } => {
                 write!(f, "the parameters in the file contradict each other ({why}); the file was not written by truebloom: rebuild the filter")

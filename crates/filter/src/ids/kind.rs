@@ -61,7 +61,7 @@ file_kind! {
     /// A recycling filter that uses one cache line per key. It has one phase.
     RecyclingBlocked = 8, "a blocked recycling filter", "`BlockedRecyclingFilter::open`, or `truebloom dedup --state`", Lines;
     /// Many filters with the same plan and seed.
-    Pack = 9, "a pack of filters", "`<Pack>::open`", Spread;
+    Pack = 9, "a pack of filters", "`<Pack>::open` (`<Pack<InLines>>::open` if its filters are blocked)", Spread;
 }
 
 impl FileKind {

@@ -178,6 +178,10 @@ fn each_sketch_names_the_type_that_opens_it() {
         CountMin::<u32>::from_bytes(&labelled.to_bytes().expect("small")).err(),
         HeavyHitters::<u32>::from_bytes(&without).err(),
     ];
+    let (full, wide) = (sample::<FullRows, u32>().to_bytes().expect("small"), sample::<FullRows, u64>().to_bytes().expect("small"));
+    let other =
+        [PairwiseCountMin::<u32>::from_bytes(&full).expect_err("a family"), CountMin::<u32>::from_bytes(&wide).expect_err("a width")];
+    assert!(other.iter().all(|error| error.to_string().contains("if the file is intact, open it as a sketch")), "{other:?}");
     for error in refused.map(|error| error.expect("another type")) {
         assert!(matches!(error, FormatError::Kind { .. }) && error.to_string().contains("`<HeavyHitters>::open`"), "{error}");
     }
