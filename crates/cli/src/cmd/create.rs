@@ -115,26 +115,37 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
 /// Refuses a name that was probably meant as a part of an option.
 fn check_name(args: &Args) -> Result<(), Failure> {
     let name = args.filter.to_string_lossy();
-    let is_digits = name.bytes().all(|byte| byte.is_ascii_digit());
     let is_given = args.size.items.is_some() || args.size.bits.is_some();
     let meant = match &*name {
         "%" => "write the rate as one word: -p 0.1%".to_owned(),
-        _ if !looks_like_value(&name) => return Ok(()),
+        "000" if is_given => "write a number without spaces: 1000 or 1,000".to_owned(),
         // A number that was given with an equals sign is meant.
-        _ if is_digits && args.grow == Some(None) => format!("write the number with an equals sign: --grow={name}"),
-        _ if is_digits && is_given && name.len() == 3 => "write a number without spaces: 1000 or 1,000".to_owned(),
-        _ if !is_digits && is_given => "write the number and its unit as one word: 10M or 64MiB".to_owned(),
+        _ if is_digits(&name) && args.grow == Some(None) => format!("write the number with an equals sign: --grow={name}"),
+        _ if is_given && is_unit(&name) => "write the number and its unit as one word: 10M or 64MiB".to_owned(),
         _ => return Ok(()),
     };
     Err(Failure::new(format_args!("the filter would be named `{name}`; {meant}; if this is the name, write ./{name}")))
 }
 
 /// Whether a name without a folder looks like the value of an option or a part of it: a percent
-/// sign, a number, or the unit of a number.
+/// sign, a number without a unit, or the unit of a number.
 pub(crate) fn looks_like_value(name: &str) -> bool {
-    let is_unit = |text: String| [number(&text), bits(&text)].into_iter().any(|read| read.map_or_else(|why| why.ends_with('?'), |_| true));
+    name == "%" || is_digits(name) || is_unit(name)
+}
+
+fn is_digits(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Whether a name can be the unit of a number, such as `M` or `MiB`, or looks like an error in it.
+/// One lower-case letter is a usual name of a filter.
+fn is_unit(name: &str) -> bool {
     let is_word = !name.is_empty() && name.chars().all(char::is_alphabetic);
-    name == "%" || number(name).is_ok() && name.starts_with(|c: char| c.is_ascii_digit()) || is_word && is_unit(format!("1{name}"))
+    let is_letter = name.len() == 1 && name.starts_with(char::is_lowercase);
+    let with_number = format!("1{name}");
+    is_word
+        && !is_letter
+        && [number(&with_number), bits(&with_number)].into_iter().any(|read| read.map_or_else(|why| why.ends_with('?'), |_| true))
 }
 
 /// A filter that grows, if there is memory for its first layer; its later layers are checked when

@@ -30,7 +30,7 @@ pub(crate) mod table;
 pub(crate) mod verify;
 
 use crate::failure::Failure;
-use crate::report::{Report, count, fpr as fpr_text, fpr_value, plural, rate_up, rate_value};
+use crate::report::{CONFIDENCE, Report, count, fpr as fpr_text, fpr_value, plural, rate_up, rate_value};
 use serde_json::{Value, json};
 use truebloom::{AnyFilter, Counted, ScalableFilter};
 use truebloom_math::Growth;
@@ -78,6 +78,17 @@ pub(crate) fn held(filter: &AnyFilter<impl Counted>) -> String {
         (true, true) => format!("between {} and {} distinct keys", count(least), count(most)),
         (true, false) => plural(most, "distinct key"),
     }
+}
+
+/// Returns the smallest and the largest number of distinct items that are likely for this number of
+/// set bits, within the bounds that are certain. Returns `None` if the number of insertions gives
+/// closer bounds, or if no interval is known.
+pub(crate) fn items_by_fill(filter: &AnyFilter<impl Counted>, least: u64, most: u64) -> Result<Option<(u64, u64)>, Failure> {
+    if !filter.is_merged() && most < u64::MAX {
+        return Ok(None);
+    }
+    let found = filter.items_interval(CONFIDENCE)?;
+    Ok(found.and_then(|found| Some((found.lower.clamp(least, most), found.upper?.clamp(least, most)))))
 }
 
 /// A text like `7 probes`. For a filter that grows, this is the number of probes in all layers,
@@ -147,7 +158,12 @@ pub(crate) fn add_state(report: &mut Report, filter: &AnyFilter) -> Result<(), F
         .field("fpr", fpr_value(&now))
         .field("over_capacity", filter.is_over_capacity());
     let planned = filter.capacity().map_or(String::new(), |items| format!("; planned for {}", count(items)));
-    report.line("holds", format!("{}{planned}", held(filter)));
+    let by_fill = items_by_fill(filter, filter.changed(), filter.most_items())?.filter(|_| filter.is_merged());
+    let shown = match by_fill {
+        Some((lower, upper)) if lower < upper => format!("{} to {} distinct keys (99.9999% confidence)", count(lower), count(upper)),
+        _ => held(filter),
+    };
+    report.line("holds", format!("{shown}{planned}"));
     let asked = filter.rate().map_or(String::new(), |asked| format!("; {asked} was requested"));
     let now = if filter.fill_tells_rate() { fpr_text(&now, 4) } else { format!("at most {}", rate_up(now.upper, 3)) };
     report.line("rate", format!("{now} now{}{asked}", for_others(filter)));

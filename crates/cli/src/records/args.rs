@@ -161,13 +161,14 @@ impl RecordArgs {
         self.csv || self.column.is_some()
     }
 
-    /// Says that the keys are whole lines if the name of an input is that of a CSV file, and no
-    /// option says what the keys are.
+    /// The first input with the name of a CSV file, if no option says what the keys are.
+    pub(crate) fn lines_of_csv<'a>(&self, inputs: &'a [PathBuf]) -> Option<&'a PathBuf> {
+        inputs.iter().find(|path| names_csv(path)).filter(|_| !self.says_what_keys_are())
+    }
+
+    /// Says that the keys are whole lines if an input is CSV, and no option says what the keys are.
     pub(crate) fn note_names(&self, inputs: &[PathBuf]) {
-        if self.says_what_keys_are() {
-            return;
-        }
-        if let Some(path) = inputs.iter().find(|path| names_csv(path)) {
+        if let Some(path) = self.lines_of_csv(inputs) {
             note(format_args!(
                 "whole lines of {} are the keys; to use one of its columns, add --column NAME; to hide this message, add --lines",
                 path.shown()

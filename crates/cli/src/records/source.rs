@@ -60,6 +60,9 @@ fn refused(first: &[u8]) -> Option<(&'static [u8], &'static str, &'static str)> 
     REFUSED.into_iter().find(|(magic, ..)| first.len() >= magic.len() && agrees(magic, first))
 }
 
+/// The number of bytes that [`packing`] needs.
+pub(crate) const PACKING_BYTES: u64 = TAR_HEADER as u64;
+
 /// The name of the format of data that begins like this, and a command that unpacks it.
 pub(crate) fn packing(first: &[u8]) -> Option<(&'static str, &'static str)> {
     match refused(first) {
@@ -109,6 +112,22 @@ fn is_tar(header: &[u8; TAR_HEADER]) -> bool {
     header.contains(&0) && stored == Some(others + 8 * u64::from(b' '))
 }
 
+/// Whether these bytes may be the beginning of the header of a file in a tar archive. A header has
+/// no newline. Its first field is a name, which fills 100 bytes or is followed by NULs; after a
+/// name of 100 bytes come seven digits and a NUL. A NUL at the end of the bytes counts as the end
+/// of a record, so that records that end with NUL are passed on at once.
+fn may_begin_tar(bytes: &[u8]) -> bool {
+    const NAME: usize = 100;
+    if bytes.len() >= TAR_HEADER || bytes.contains(&b'\n') {
+        return false;
+    }
+    match bytes.iter().position(|&byte| byte == 0) {
+        None => true,
+        Some(end) if end < NAME => bytes.len() > end + 1 && bytes[end..bytes.len().min(NAME)].iter().all(|&byte| byte == 0),
+        Some(end) => end == NAME + 7,
+    }
+}
+
 /// Passes bytes on, unless they are those of a tar archive. Archives are often compressed, so this
 /// examines the unpacked bytes.
 struct NoArchive<R> {
@@ -123,9 +142,7 @@ impl<R: Read> Read for NoArchive<R> {
         if std::mem::replace(&mut self.is_examined, true) {
             return Ok(length);
         }
-        // A header has no newline. So this waits for at most one line, or for the first 512 bytes
-        // of records that end with NUL.
-        while length < TAR_HEADER.min(buffer.len()) && !buffer[..length].contains(&b'\n') {
+        while length < buffer.len() && may_begin_tar(&buffer[..length]) {
             match read_retrying(&mut self.source, &mut buffer[length..])? {
                 0 => break,
                 more => length += more,

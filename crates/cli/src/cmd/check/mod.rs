@@ -246,11 +246,13 @@ fn hint(args: &Args, asked: &Asked, inputs: &[PathBuf], keys: &KeysOf, records: 
     let nothing = records.read() > 0 && selected == if args.invert_match { records.read() } else { 0 };
     let habit = records.habit();
     let is_other_way = keys.doubt.is_some() && !keys.is_kept;
-    let is_doubtful = is_other_way || habit == Some(Habit::CarriageReturn);
+    let is_doubtful = is_other_way || habit == Some(Habit::CarriageReturn) || keys.args.lines_of_csv(inputs).is_some();
     // With --each and -v, the number of lines in any filter is not known.
     let is_known = !(nothing || args.each && args.invert_match);
-    // The rate is computed only if it matters, because this reads all bits of the filter.
-    let all_false = is_doubtful && is_known && trust(args, asked, records, selected).is_ok_and(|trust| trust.may_be_all_false());
+    // The rate is computed only if it matters, because this reads all bits of the filter. Values of
+    // another column can be repeated.
+    let all_false =
+        is_doubtful && is_known && trust(args, asked, records, selected).is_ok_and(|trust| trust.may_be_all_false(is_other_way));
     // With -v, the lines that seem to be in the filter are left out.
     let (found, none) = match args.invert_match {
         false => ("all lines found", "nothing was found"),
@@ -266,5 +268,8 @@ fn hint(args: &Args, asked: &Asked, inputs: &[PathBuf], keys: &KeysOf, records: 
     if nothing || is_other_way && all_false || keys.is_kept && !records.complete() {
         keys.print_doubt();
     }
-    keys.args.note_names(inputs);
+    // If the filter was made from such lines, whole lines are right.
+    if nothing || all_false {
+        keys.args.note_names(inputs);
+    }
 }

@@ -3,7 +3,7 @@
 use super::heal;
 use super::rebuild::{FILTER_AGAIN, rebuild, replace};
 use crate::failure::{for_shell, without_advice};
-use crate::records::packing;
+use crate::records::{PACKING_BYTES, packing};
 use std::io::{self, Read};
 use std::ops::Range;
 use std::path::Path;
@@ -85,7 +85,10 @@ impl Diagnosis {
                     None if matches!(cause, FormatError::TextMode { .. }) => {
                         text_mode(path, length, plain(at, "nothing: the change cannot be undone", rebuild()))?
                     }
-                    None if matches!(cause, FormatError::NotAFilter { .. }) => foreign(&start, path, at),
+                    None if matches!(cause, FormatError::NotAFilter { .. }) => {
+                        file.take(PACKING_BYTES - start.len() as u64).read_to_end(&mut start)?;
+                        foreign(&start, path, at)
+                    }
                     None if matches!(cause, FormatError::Version { found: 0, .. }) => {
                         plain(at, "nothing: the format has no version 0, so the beginning of the file was overwritten", rebuild())
                     }

@@ -137,7 +137,7 @@ fn report(filter: &Looked) -> Result<Report, Failure> {
     report.field("keys", filter.label());
     let verified = filter.verification()?;
     let (least, most) = verified.items();
-    let by_fill = items_by_fill(filter, least, most)?;
+    let by_fill = super::items_by_fill(filter, least, most)?;
     report.field("items", json!([least, most]));
     if let Some((lower, upper)) = by_fill {
         report.field("items_by_fill", json!({ "lower": lower, "upper": upper, "confidence": CONFIDENCE }));
@@ -197,17 +197,6 @@ fn report(filter: &Looked) -> Result<Report, Failure> {
         report.line("warning", filters::over_capacity(filter));
     }
     Ok(report)
-}
-
-/// Returns the smallest and the largest number of distinct items that are likely for this number of
-/// set bits, within the bounds that are certain. Returns `None` if the number of insertions gives
-/// closer bounds, or if no interval is known.
-fn items_by_fill(filter: &AnyFilter<impl Counted>, least: u64, most: u64) -> Result<Option<(u64, u64)>, Failure> {
-    if !filter.is_merged() && most < u64::MAX {
-        return Ok(None);
-    }
-    let found = filter.items_interval(CONFIDENCE)?;
-    Ok(found.and_then(|found| Some((found.lower.clamp(least, most), found.upper?.clamp(least, most)))))
 }
 
 /// Describes the filter's current rate, as precisely as the number of set bits determines it.
