@@ -291,6 +291,8 @@ where
 }
 
 impl<S: Scheme, H: KeyHasher, K: Backing> PartialEq for FilterOf<S, H, K> {
+    /// Returns true if both filters have the same parameters, hasher and bits. Equal filters give
+    /// the same answers. Their labels and their numbers of insertions can differ.
     fn eq(&self, other: &FilterOf<S, H, K>) -> bool {
         let alike = self.scheme() == other.scheme() && check_alike(self.hasher(), other.hasher()).is_ok();
         alike && self.capacity() == other.capacity() && self.rate() == other.rate() && self.words() == other.words()
