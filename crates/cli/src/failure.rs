@@ -271,7 +271,7 @@ fn wrong_with_file(error: &FormatError) -> String {
         }
         FormatError::Scheme { found, .. } => {
             format!(
-                "the filter computes its bit positions with the {found} scheme, which this command cannot read; no command of truebloom makes such a file"
+                "the filter computes its bit positions with the {found} scheme, which this command cannot read; only programs that use the crate `truebloom` make such files"
             )
         }
         other => other.to_string(),

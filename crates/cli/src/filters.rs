@@ -65,7 +65,7 @@ pub(crate) fn check_layout(scheme: SchemeId, layout: Layout) -> Result<(), Failu
 pub(crate) fn over_capacity<K: Counted>(filter: &AnyFilter<K>) -> String {
     if let (AnyFilter::Scalable(_), Some(asked)) = (filter, filter.rate()) {
         return format!(
-            "the filter's rate is above the requested {asked}; it is now at most {}. A union of filters that grow can exceed the rate that each of them meets. To meet the rate, make one filter from the original data of all of them",
+            "the filter's rate is at most {} now, above the requested {asked}. A union of filters that grow can exceed the requested rate even if each of them meets it. To meet the rate, make one filter from the original data of all of them",
             rate_up(filter.fpr().upper, 3)
         );
     }

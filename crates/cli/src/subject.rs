@@ -28,6 +28,9 @@ impl<S: FillScheme> Real<S> {
             BuildError::Memory { bytes: needed } => {
                 Failure::new(format_args!("cannot allocate the {} that the filter takes; give fewer bits with -m", bytes(needed)))
             }
+            BuildError::Policy { field: "sigma", found, expected, why } => {
+                Failure::new(format_args!("--sigma is {found}, but must be {expected}: {why}"))
+            }
             error => Failure::new(error),
         })
     }

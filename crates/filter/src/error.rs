@@ -608,7 +608,12 @@ impl fmt::Display for FormatError {
                  apply it to that state, or copy the whole filter"
             ),
             FormatError::OtherFilter { field } => {
-                write!(f, "the two files are not two states of one filter: they have different {field}; copy the whole filter instead")
+                let differ = match *field {
+                    "kinds" => "are of different ",
+                    "probes" | "bits" => "have different numbers of ",
+                    _ => "have different ",
+                };
+                write!(f, "the two files are not states of the same filter: they {differ}{field}; copy the whole filter instead")
             }
             FormatError::LayerChecksum { expected, found } => write!(
                 f,

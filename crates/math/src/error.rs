@@ -169,17 +169,24 @@ impl fmt::Display for Error {
                 rounded_up(*least / 2.0),
                 rounded_up(*least)
             ),
-            Error::OverMemoryCap { asked, items, needed, allowed, reachable } => write!(
-                f,
-                "a rate of {asked} for {} needs {}, but only {allowed} bits ({}) are allowed, enough only for a rate of {}; {}plan fewer items{}",
-                plural(*items, "item"),
-                size(*needed),
-                plural(allowed / 8, "byte"),
-                rounded_up(*reachable),
-                if *allowed < crate::MAX_BITS { "allow more memory or " } else { "" },
+            Error::OverMemoryCap { asked, items, needed, allowed, reachable } => {
+                let is_capped = *allowed < crate::MAX_BITS;
+                write!(f, "a rate of {asked} for {} needs ", plural(*items, "item"))?;
+                if is_capped {
+                    write!(f, "{}, but only {allowed} bits ({}) are allowed", size(*needed), plural(allowed / 8, "byte"))?;
+                } else {
+                    f.write_str("more than 2^62 bits, the largest size of a filter")?;
+                }
+                let reachable = rounded_up(*reachable);
+                f.write_str(match (is_capped, reachable == "1") {
+                    (true, true) => "; allow more memory or plan fewer items",
+                    (true, false) => "; allow more memory, plan fewer items, ",
+                    (false, true) => "; plan fewer items",
+                    (false, false) => "; plan fewer items, ",
+                })?;
                 // A rate of 1 is not accepted, so it is not suggested.
-                if rounded_up(*reachable) == "1" { "" } else { ", or choose that rate or a higher one" }
-            ),
+                if reachable == "1" { Ok(()) } else { write!(f, "or choose a rate of at least {reachable}") }
+            }
             Error::OutOfReach { asked, items, bits, probes, reachable, is_impossible } => {
                 let verdict = if *is_impossible { "impossible" } else { "not proven" };
                 write!(

@@ -23,7 +23,7 @@ Examples:
   truebloom create -n 10M -p 0.1% -j 4 seen.tbl urls.txt
   truebloom create -p 1e-6 seen.tbl urls.txt           counts the lines first
   zcat *.gz | truebloom create -p 0.1% seen.tbl        one pass; takes up to about 3.2 times the memory
-  truebloom create -p 0.1% --grow seen.tbl urls.txt    one pass over files, too
+  truebloom create -p 0.1% --grow seen.tbl urls.txt    reads a file only once, without counting
   truebloom create -n 10M -p 1% --layout auto seen.tbl urls.txt
   truebloom create -n 10M -p 1% --empty seen.tbl       to fill later
 
@@ -247,7 +247,7 @@ fn made(args: &Args) -> Result<Made, Failure> {
     filters::check_layout(args.scheme, args.layout)?;
     if matches!(args.size, Size { items: None, rate: None, bits: None, .. }) {
         return Err(Failure::new(
-            "give two of -n, -p and -m, or -p alone; with -p alone, `create` counts the lines of files first, and makes a filter that grows from a pipe",
+            "give two of -n, -p and -m, or only -p; with only -p, `create` first counts the lines of files, but if the input is a pipe, it makes a filter that grows",
         ));
     }
     let mut target = args.size.target().scheme(args.scheme).layout(args.layout.planned());

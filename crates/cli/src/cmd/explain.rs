@@ -82,7 +82,7 @@ impl Explained {
         if let AnyFilter::Scalable(_) = filter {
             return Err(Failure::at(
                 path,
-                "this filter consists of layers, and only one layer at a time can be explained; `truebloom info --json` shows the bits, probes and keys of each layer; give those of one layer with -m, -k and -n",
+                "this filter consists of layers, and `explain` handles one layer at a time; choose a layer in `truebloom info --json`, and give its bits, probes and keys with -m, -k and -n",
             ));
         }
         let variant = filter.scheme_id().variant().filter(|variant| *variant != Variant::Partitioned).ok_or_else(|| {

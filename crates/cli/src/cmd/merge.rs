@@ -14,7 +14,7 @@ Examples:
   truebloom merge week.tbl monday.tbl tuesday.tbl           the keys of both
   truebloom merge --intersect both.tbl monday.tbl tuesday.tbl
 
-Only filters with the same size and seed can be merged, such as empty copies of one filter. Plan that filter for the number of all keys:
+Only filters with the same size and seed can be merged. To make such filters, create an empty filter that is planned for the keys of all filters together, and copy it:
   truebloom create -n 20M -p 0.1% --empty base.tbl
   truebloom copy --empty base.tbl monday.tbl && truebloom insert monday.tbl monday.txt
   truebloom copy --empty base.tbl tuesday.tbl && truebloom insert tuesday.tbl tuesday.txt
@@ -35,7 +35,7 @@ pub(crate) struct Args {
     filters: Vec<PathBuf>,
 
     /// Keep only the keys that are in every filter. The result can have more false positives than a
-    /// filter made from these keys alone
+    /// new filter made from only these common keys
     #[arg(long)]
     intersect: bool,
 
@@ -104,7 +104,8 @@ fn check_kinds(intersect: bool, first: (&Path, &AnyFilter), other: (&Path, &AnyF
         "Make one filter from the original data of all filters: truebloom create -n ALL_KEYS -p RATE FILTER INPUT..."
     };
     Err(Failure::new(format_args!(
-        "cannot merge: {} is a filter that grows, and {} is not; nothing was written. {remedy}",
+        "cannot {}: {} is a filter that grows, and {} is not; nothing was written. {remedy}",
+        if intersect { "intersect" } else { "merge" },
         growing.shown(),
         fixed.shown()
     )))
@@ -143,28 +144,38 @@ pub(crate) enum Purpose {
 
 /// Says in which parameter the filters differ, and what to do instead.
 pub(crate) fn mismatch(purpose: Purpose, first: &Path, other: &Path, error: &MergeError) -> Failure {
-    let differ = |ours: String, theirs: String| format!("{} has {ours}, {} has {theirs}", first.shown(), other.shown());
+    let differ = |ours: String, theirs: String| format!("{} {ours}, but {} {theirs}", first.shown(), other.shown());
     let why = match *error {
         // The seeds themselves are not shown, because a known seed is enough to choose keys that
         // pass.
         MergeError::Seed => format!("{} and {} have different seeds", first.shown(), other.shown()),
-        MergeError::Bits { ours, theirs } => differ(plural(ours, "bit"), plural(theirs, "bit")),
-        MergeError::Probes { ours, theirs } => differ(plural(ours.into(), "probe"), plural(theirs.into(), "probe")),
-        MergeError::Scheme { ours, theirs } => differ(format!("the {ours} scheme"), format!("the {theirs} scheme")),
+        MergeError::Bits { ours, theirs } => differ(format!("has {}", plural(ours, "bit")), format!("has {}", plural(theirs, "bit"))),
+        MergeError::Probes { ours, theirs } => {
+            differ(format!("has {}", plural(ours.into(), "probe")), format!("has {}", plural(theirs.into(), "probe")))
+        }
+        MergeError::Scheme { ours, theirs } => differ(format!("has the {ours} scheme"), format!("has the {theirs} scheme")),
         MergeError::Hasher { ours, theirs } => {
             let name = |id: Option<truebloom::HasherId>| id.map_or("unknown", truebloom::HasherId::name);
-            differ(format!("the {} hasher", name(ours)), format!("the {} hasher", name(theirs)))
+            differ(format!("uses the hash function {}", name(ours)), format!("uses {}", name(theirs)))
         }
+        MergeError::Layers => format!(
+            "{} and {} are filters that grow, which may hold the same key in different layers; query both filters instead",
+            first.shown(),
+            other.shown()
+        ),
         _ => format!("{} and {}: {error}", first.shown(), other.shown()),
     };
-    let refused =
-        if purpose == Purpose::Comparison { format!("cannot compare: {why}") } else { format!("cannot merge: {why}; nothing was written") };
+    let refused = match purpose {
+        Purpose::Union => format!("cannot merge: {why}; nothing was written"),
+        Purpose::Intersection => format!("cannot intersect: {why}; nothing was written"),
+        Purpose::Comparison => format!("cannot compare: {why}"),
+    };
     if matches!(error, MergeError::Layers | MergeError::Memory { .. }) {
         return Failure::new(refused);
     }
     let remedy = if purpose == Purpose::Union {
         // Not an insertion into the first filter, which was planned for its own keys alone.
-        "Only filters with the same size and seed can be merged, such as empty copies of one filter. Plan that filter for the number of all keys, and insert the original data into its copies:\n  \
+        "Only filters with the same size and seed can be merged. Create an empty filter that is planned for the keys of all filters together, and insert the original data into copies of it:\n  \
          truebloom create -n ALL_KEYS -p RATE --empty BASE\n  \
          truebloom copy --empty BASE PART && truebloom insert PART INPUT    (for each input, with options such as --column)"
             .to_owned()

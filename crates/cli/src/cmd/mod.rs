@@ -44,7 +44,7 @@ pub(crate) fn for_others(filter: &AnyFilter<impl Counted>) -> &'static str {
 /// A text like `at least 128 distinct`: how many of all records certainly are `what`.
 pub(crate) fn certainly(all: u64, certain: u64, what: &str) -> String {
     match certain {
-        0 => format!("none known to be {what}"),
+        0 => format!("perhaps none of them {what}"),
         1 if all == 1 => what.to_owned(),
         _ if certain == all => format!("all {what}"),
         _ => format!("at least {} {what}", count(certain)),
@@ -97,7 +97,7 @@ pub(crate) fn probes(filter: &AnyFilter<impl Counted>) -> String {
     let all = plural(filter.probes().into(), "probe");
     match filter {
         AnyFilter::Scalable(grown) if grown.layers().len() > 1 => {
-            format!("{all} over all layers; a look-up of a missing key takes about two probes per layer")
+            format!("{all} in all layers together; a look-up of a missing key needs only about two probes in each layer")
         }
         _ => all,
     }

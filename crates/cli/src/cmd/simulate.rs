@@ -120,7 +120,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     args::needs(("--exclude-trigger", args.exclude_trigger), ("--phases 2", args.phases == 2))?;
     if args.retaining && args.phases == 2 {
         return Err(Failure::new(
-            "--retaining works only with one phase: with --phases 2, the retained item would be in both filters, and no exact formula for the rate is known; leave out one of the two options",
+            "--retaining cannot be combined with --phases 2: the item that ends a phase would be in both filters, and no exact formula for the rate is known; leave out one of the two options",
         ));
     }
     args.plot.check()?;

@@ -136,7 +136,7 @@ fn sizes(args: &Args, rate: Rate) -> Result<Vec<Cell>, Failure> {
 fn column(args: &Args, cell: impl Fn(u32) -> Result<Cell, truebloom_math::Error>) -> Result<Vec<Cell>, Failure> {
     let mut cells = (1..=args.probes).map(cell).collect::<Result<Vec<Cell>, _>>().map_err(|error| match error {
         truebloom_math::Error::TooLong { .. } => Failure::new(format_args!(
-            "this table would take more than about a second to compute; give fewer probes (-k, now {}) or fewer columns",
+            "this table would take longer than about a second to compute; give a -k below {}, or fewer columns",
             args.probes
         )),
         error => error.into(),

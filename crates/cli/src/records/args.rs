@@ -180,7 +180,7 @@ impl RecordArgs {
     pub(crate) fn add_header(&self, report: &mut Report) {
         if self.is_csv() && !self.no_header {
             report
-                .line("header", "the first record of each input names the columns, and is not a key; if it is a key, give --no-header, and a column by its number");
+                .line("header", "the first record of each input is read as the column names, not as a key; for inputs without a header, give --no-header and the number of the column");
         }
     }
 

@@ -231,17 +231,16 @@ impl RecordArgs {
         if self.says_what_keys_are() && !repeats {
             if let Some(both) = both {
                 return Err(Failure::new(format_args!(
-                    "the keys of {} were read with {}; any option for reading keys replaces all of these, so {} alone is not enough; give {}",
+                    "the keys of {} were read with {}; if you give any option for reading keys, give all of them: {}",
                     first.shown(),
                     kept.options(),
-                    given.options(),
                     both.options()
                 )));
             }
             let other = known.iter().find(|(_, kept)| **kept != given);
             let doubt = other.map(|(path, other)| {
                 format!(
-                    "the keys of {} were read {}, but those of this run are read {}; they match only if both ways give the same keys",
+                    "the keys of {} were read {}, but this run reads its keys {}; two keys match only if they consist of the same bytes",
                     path.shown(),
                     other.described(),
                     given.described()

@@ -213,7 +213,11 @@ fn not_hexadecimal(rest: &[u8], before: usize) -> String {
         [byte, ..] => {
             let is_separator = digits > 0 && (byte.is_ascii_punctuation() || matches!(byte, b' ' | b'\t'));
             let hint = if is_separator { "; if the key is a field of the line, name it with -d and -f" } else { "" };
-            format!("has a key that is not hexadecimal: `{}` after {}{hint}", byte.escape_ascii(), plural(digits as u64, "digit"))
+            let byte = byte.escape_ascii();
+            match digits {
+                0 => format!("has a key that is not hexadecimal: it begins with `{byte}`{hint}"),
+                _ => format!("has a key that is not hexadecimal: `{byte}` comes after {}{hint}", plural(digits as u64, "digit")),
+            }
         }
     }
 }
@@ -296,7 +300,7 @@ mod tests {
     fn what_is_not_hexadecimal_is_named() {
         let wrong = |text: &str| decode_hex(&mut text.as_bytes().to_vec(), 0).expect_err(text);
         for digits in ["", "a", "ab", "abc", "abcdef"] {
-            let number = format!("after {} ", digits.len());
+            let number = if digits.is_empty() { "begins with ".to_owned() } else { format!("after {} ", digits.len()) };
             for after in ["g", "g0", "é", "\u{1}"] {
                 let found = wrong(&format!("{digits}{after}"));
                 assert!(found.contains(&number) && !found.contains("odd") && !found.contains("-f"), "{found}");

@@ -382,7 +382,7 @@ impl Records {
             let has_header = self.splitter.has_header();
             let after = match self.splitter.abandon() {
                 0 => String::new(),
-                1 if has_header => ", after the line that names the columns".to_owned(),
+                1 if has_header => ", after the header line".to_owned(),
                 1 if is_damaged => format!(", after 1 {0}; this {0} may be wrong", self.noun),
                 after if is_damaged => format!(", after {}; some of them may be wrong", plural(after, self.noun)),
                 after => format!(", after {}", plural(after, self.noun)),

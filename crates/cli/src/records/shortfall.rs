@@ -61,16 +61,15 @@ impl Records {
         if self.complete() {
             return ExitCode::SUCCESS;
         }
-        let skipped = (self.skipped > 0)
-            .then(|| format!("{} that {} skipped", plural(self.skipped, self.noun), if self.skipped == 1 { "was" } else { "were" }));
-        let unread = self.failed_inputs - self.doubtful_inputs;
-        let failed = (unread > 0).then(|| format!("{}s of {} that could not be read completely", self.noun, plural(unread, "input")));
-        let lacks: Vec<String> = skipped.into_iter().chain(failed).collect();
-        let lacks = (!lacks.is_empty()).then(|| format!("lacks {}", lacks.join(", and ")));
-        let doubt = (self.doubtful_inputs > 0)
-            .then(|| format!("{}s of {} may be wrong or missing", self.noun, plural(self.doubtful_inputs, "damaged input")));
-        let problems: Vec<String> = lacks.into_iter().chain(doubt).collect();
-        note(format_args!("{} was written, but {}", file.shown(), problems.join(", and ")));
+        let (noun, unread) = (self.noun, self.failed_inputs - self.doubtful_inputs);
+        let was = |number: u64| if number == 1 { "was" } else { "were" };
+        let skipped = (self.skipped > 0).then(|| format!("{} {} skipped", plural(self.skipped, noun), was(self.skipped)));
+        let failed = (unread > 0).then(|| format!("{} could not be read completely, so {noun}s are missing", plural(unread, "input")));
+        let doubtful = self.doubtful_inputs;
+        let doubt =
+            (doubtful > 0).then(|| format!("{} {} damaged, so {noun}s may be wrong or missing", plural(doubtful, "input"), was(doubtful)));
+        let problems: Vec<String> = skipped.into_iter().chain(failed).chain(doubt).collect();
+        note(format_args!("{} was written, but {}", file.shown(), problems.join("; ")));
         ExitCode::from(2)
     }
 

@@ -5,7 +5,7 @@ use crate::failure::{Shown, warn};
 use std::path::Path;
 
 /// The consequence of a merge of files whose keys were read in different ways.
-const LOST: &str = "the result does not store how keys are read, so give --lines or options such as --column with every later command";
+const LOST: &str = "The result does not store how keys are read: give --lines, or options such as --column, with every later command";
 
 /// One of the files of a merge.
 pub(crate) struct Source<'p> {
@@ -41,10 +41,10 @@ impl<'p> Source<'p> {
     fn warn_of(&self, other: &Source<'_>) {
         let unlike = match (&self.keys, &other.keys) {
             (None, None) => return,
-            (Some(ours), Some(theirs)) if ours.is_other_form(theirs) => "they share keys only where both ways give the same bytes; ",
+            (Some(ours), Some(theirs)) if ours.is_other_form(theirs) => ", so the same key may be stored in two forms",
             _ => "",
         };
-        warn(format_args!("{}, but {}; {unlike}{LOST}", self.told(), other.told()));
+        warn(format_args!("{}, but {}{unlike}. {LOST}", self.told(), other.told()));
     }
 }
 

@@ -146,7 +146,11 @@ impl Policy {
             self.sigma,
             lowest,
             highest,
-            "with other values, a phase could have all of its bits set, or no room for a retained item",
+            if self.sigma > highest {
+                "with a higher value, all bits of a phase could be set"
+            } else {
+                "with a lower value, a phase would have no room for the retained item"
+            },
         )?;
         self.check_times()
     }

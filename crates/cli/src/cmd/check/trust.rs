@@ -65,7 +65,7 @@ impl Trust {
         let about = if self.is_exact { "about" } else { "at most" };
         let expected = significant(expected.min(self.found as f64), 3);
         let most_text = if most == 0 { "none".to_owned() } else { format!("at most {}", count(most)) };
-        let bound = format!("if no {noun} is repeated, {most_text} with {}% confidence", significant(100.0 * (1.0 - ALPHA), 6));
+        let bound = format!("{most_text} with {}% confidence, if no {noun} is repeated", significant(100.0 * (1.0 - ALPHA), 6));
         let is_known = self.is_exact || self.rate < 1.0;
         let text = match (self.found, inverted) {
             (0, _) => "every answer is certain".to_owned(),
@@ -74,10 +74,10 @@ impl Trust {
                 plural(self.found, noun)
             ),
             (_, false) => {
-                format!("false positives among the {} found: {about} {expected} expected; {bound}", plural(self.found, noun))
+                format!("false positives among the {} found: {about} {expected} expected ({bound})", plural(self.found, noun))
             }
             (_, true) => {
-                format!("{noun}s wrongly left out, because they seem to be in the filter: {about} {expected} expected; {bound}")
+                format!("{noun}s wrongly left out (false positives): {about} {expected} expected ({bound})")
             }
         };
         report.line("trust", text);

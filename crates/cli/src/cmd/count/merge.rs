@@ -69,9 +69,9 @@ fn refusal(first: &Path, other: &Path, mismatch: &Mismatch) -> Failure {
     };
     let why = match *name {
         "seed" => format!("{first} and {other} have different seeds"),
-        "kind" => format!("{first} is {ours}, {other} is {theirs}"),
-        "hasher" => format!("{first} was made with the {ours} hasher, {other} with the {theirs} hasher"),
-        _ => format!("{first} has {name} {ours}, {other} has {name} {theirs}"),
+        "kind" => format!("{first} is {ours}, but {other} is {theirs}"),
+        "hasher" => format!("{first} uses the hash function {ours}, but {other} uses {theirs}"),
+        _ => format!("{first} has {name} {ours}, but {other} has {name} {theirs}"),
     };
     Failure::new(format_args!("cannot merge: {why}; nothing was written. To merge them, {remedy}"))
 }

@@ -113,7 +113,7 @@ impl<R: RowHashes, W: Write> Query<'_, R, W> {
     fn tell(&self) {
         if !self.args.json {
             note(format_args!(
-                "for each key, the first number is a guaranteed upper bound on its count; the second is a lower bound, which is wrong with a probability of at most {} if the key was chosen without looking at the sketch",
+                "for each key, the first number is a guaranteed upper bound on its count, and the second is a lower bound; the lower bound is wrong with a probability of at most {}, if the key was chosen without looking at the sketch",
                 self.args.delta
             ));
         }

@@ -35,8 +35,8 @@ pub(super) struct SizeArgs {
     #[arg(long, value_name = "RATE", value_parser = rate, default_value = "1%", allow_hyphen_values = true)]
     delta: Rate,
 
-    /// Compute the rows of counters from two hash functions, instead of one for each row. This
-    /// takes about twice as many counters, and requires --epsilon
+    /// Find a key's counters in all rows with only two hash functions, instead of one function per
+    /// row. This takes about twice as many counters, and requires --epsilon
     #[arg(long, requires = "epsilon", conflicts_with = "memory")]
     pub(super) two_hash: bool,
 

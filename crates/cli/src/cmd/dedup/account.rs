@@ -132,11 +132,15 @@ impl Account {
         }
         self.told = true;
         warn(format_args!(
-            "the memory ({}) was full within the first {} and was emptied, so earlier lines count as new if they occur again; to avoid this, {}; or {} --remember to forget only old lines; or add --strict to stop when the memory is full",
+            "the memory ({}) was full within the first {} and was emptied, so earlier lines count as new if they occur again. \
+             To avoid this, {} --remember (forgets only old lines), or add --strict (stops when the memory is full)",
             bytes(chosen.bytes()),
             plural(sift.tally.read, self.noun),
-            more(args),
-            if args.state.is_some() { "begin it with" } else { "add" }
+            if args.state.is_some() {
+                "begin a new state with more --memory, a larger -n or".to_owned()
+            } else {
+                format!("{}, add", more(args))
+            }
         ));
     }
 
@@ -196,12 +200,17 @@ impl Account {
         let (stats, Tally { read, new, selected }) = (filter.stats(), tally);
         let dropped = read.saturating_sub(new);
         report.field("lines", read).field("kept", new).field("dropped", dropped).field("selected", selected);
-        let (firsts, repeats) = match (args.repeated, args.second) {
-            (false, false) => ("kept".to_owned(), "dropped as repeats".to_owned()),
-            (true, _) => ("first occurrences".to_owned(), "repeats".to_owned()),
-            (_, true) => ("first occurrences".to_owned(), format!("repeats, {} of them second occurrences", count(selected))),
+        let kinds = match (args.repeated, args.second) {
+            (false, false) => format!("{} kept, {} dropped as repeats", count(new), count(dropped)),
+            (true, _) => format!("{}, {}", plural(new, "first occurrence"), plural(dropped, "repeat")),
+            (_, true) => format!(
+                "{}, {}, {}",
+                plural(new, "first occurrence"),
+                plural(selected, "second occurrence"),
+                plural(dropped.saturating_sub(selected), "later occurrence")
+            ),
         };
-        report.line("lines", format!("{}, {} {firsts}, {} {repeats}", plural(read, self.noun), count(new), count(dropped)));
+        report.line("lines", format!("{}, {kinds}", plural(read, self.noun)));
         if self.before.offered > 0 && !args.second {
             report.line(
                 "in all",
@@ -229,7 +238,7 @@ impl Account {
             (false, false) => ("first occurrences wrongly dropped".to_owned(), "no first occurrence was wrongly dropped".to_owned()),
             (true, _) => (format!("{noun}s wrongly reported as repeats"), format!("no {noun} was wrongly reported as a repeat")),
             (_, true) => {
-                (format!("{noun}s printed too early or not at all"), format!("no {noun} was printed too early, and none is missing"))
+                (format!("{noun}s printed too early or never printed"), format!("no {noun} was printed too early, and none is missing"))
             }
         };
         let since = if self.before.offered > 0 { " since the state was made" } else { "" };
@@ -317,7 +326,7 @@ pub(super) fn add_design(report: &mut Report, noun: &str, filter: &Filter, chose
     let entries = if items.method == Method::Exact { items.value } else { items.lower };
     let full = entries / chosen.entries as f64;
     let full = match is_least {
-        true => format!("at least {} distinct {noun}s on average", count(rounded_with(full, f64::floor))),
+        true => format!("an average of at least {} distinct {noun}s", count(rounded_with(full, f64::floor))),
         false => format!("about {} distinct {noun}s", count(rounded(full))),
     };
     let forgets = match (phases, chosen.age) {
@@ -332,16 +341,16 @@ pub(super) fn add_design(report: &mut Report, noun: &str, filter: &Filter, chose
     report.field("remembers_at_least", sure);
     report.field("remembers", chosen.items);
     if let Some(sure) = sure {
-        let likely = "with a probability of at least 99.9999% in each phase (proven)";
+        let likely = "with a probability of at least 99.9999% in each phase";
         // A line is forgotten when it is too old, even if no other lines have come since.
         let text = match (chosen.age.map(time_text), chosen.items.map(count)) {
             (None, None) => format!("the last {} (guaranteed)", plural(sure, noun)),
-            (None, Some(items)) => format!("the last {} (guaranteed), and the last {items} {likely}", plural(sure, noun)),
+            (None, Some(items)) => format!("the last {} always, and the last {items} {likely} (proven)", plural(sure, noun)),
             (Some(age), None) => {
-                format!("a {noun} for at least {age}, if fewer than {} others come during that time (guaranteed)", count(sure))
+                format!("a {noun} for at least {age}, if fewer than {} other {noun}s come in that time (guaranteed)", count(sure))
             }
             (Some(age), Some(items)) => format!(
-                "a {noun} for at least {age}, if fewer than {} others come during that time (guaranteed); if fewer than {items} come, {likely}",
+                "a {noun} for at least {age}: always if fewer than {} other {noun}s come in that time, and {likely} if fewer than {items} come (proven)",
                 count(sure)
             ),
         };
@@ -379,8 +388,9 @@ fn add_rate(report: &mut Report, filter: &Filter, chosen: &Chosen, run: &LongRun
             // A limit is exact, whereas the rate that a filter reports is rounded up.
             let fullest = chosen.design.limit().unwrap_or(filter.worst_fpr()) * chosen.entries as f64;
             let (most, fullest) = (proven(&average, chosen.rate), rate_up(fullest.min(1.0), 4));
-            let text =
-                format!("at most {most} on average in the long run ({method}); the rate rises from 0 to {fullest} while the memory fills");
+            let text = format!(
+                "at most {most} on average in the long run ({method}); each time the memory fills, the rate rises from 0 to {fullest}"
+            );
             (average, "average of the long run", text)
         }
         _ => {
@@ -420,7 +430,7 @@ pub(super) fn add_recycled(report: &mut Report, stats: Stats, phases: u64) {
         .line("recycled", if stats.cycles == 0 { "never".to_owned() } else { format!("{what} {}{because}", plural(stats.cycles, "time")) });
 }
 
-/// A text like `lines printed too early: about 1.7 expected, at most 6 with 99.9999% confidence`.
+/// A text like `lines printed too early: about 1.7 expected (at most 6 with 99.9999% confidence)`.
 /// The expected number is left out if it is not below the bound. `about` is a word
 /// before the expected number, and is left out if this number is tiny.
 fn drops(lost: &WrongDrops, about: &str, what: &str) -> String {
@@ -429,7 +439,7 @@ fn drops(lost: &WrongDrops, about: &str, what: &str) -> String {
         return format!("{what}: at most {most} with {percent}% confidence");
     }
     let about = if lost.expected < 1e-6 { "" } else { about };
-    format!("{what}: {about}{} expected, at most {most} with {percent}% confidence", expected(lost.expected))
+    format!("{what}: {about}{} expected (at most {most} with {percent}% confidence)", expected(lost.expected))
 }
 
 fn wrong_drops_value(lost: WrongDrops) -> Value {

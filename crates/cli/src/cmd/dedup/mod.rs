@@ -33,10 +33,10 @@ Examples:
   tail -F log | truebloom dedup --remember 1h          endless input; lines are forgotten after 1 to 2 hours
   truebloom dedup -d -n 10M -p 0.1% urls.txt new.txt   lines that occurred before
   truebloom dedup -n 100M -p 1e-6 --report urls.gz
-  truebloom dedup -n 100M --layout blocked urls.txt    more memory; faster if larger than the caches
+  truebloom dedup -n 100M --layout blocked urls.txt    faster for a large filter, but takes more memory
   truebloom dedup --state state.tbl new.txt            continues where the last run stopped
   truebloom dedup --column email users.csv
-  truebloom dedup --second --remember 10M urls.txt     lines to admit to a cache
+  truebloom dedup --second --remember 10M urls.txt     lines that recur, at their second occurrence
 
 If all inputs are files, their lines are counted first, and the filter gets enough memory for all of them, but not less than 64 MiB. For input from a pipe, -n or --memory sets the memory; the default is 64 MiB. \
 When the filter is full, it forgets all lines, and a message says so (with --json, the field `cycles` says so). With --strict, the command stops instead. With --remember, only the older lines are forgotten. \
@@ -65,9 +65,9 @@ pub(crate) struct Args {
 
     /// Print each line only at its second occurrence, like a cache that admits an entry on its
     /// second hit. A line is wrong if it is printed at its first occurrence, or never printed
-    /// although it recurs. -p bounds the rate of wrong lines. A line takes up to two entries
-    /// of the filter, and each entry gets half of the rate. So -n and --remember need somewhat more
-    /// than twice the memory that they need without --second
+    /// although it recurs. -p bounds the rate of wrong lines. A line takes up to two entries of the
+    /// filter, so each entry is allowed only half of the rate -p. So -n and --remember need
+    /// somewhat more than twice the memory that they need without --second
     #[arg(long, conflicts_with = "repeated")]
     second: bool,
 

@@ -5,15 +5,16 @@ use super::design::{Chosen, DEFAULT_RATE};
 use super::filter::Filter;
 use super::remember::time_text;
 use crate::failure::Failure;
+use crate::filters::Layout;
 use crate::held::{Held, format_error};
 use crate::lock::{check_name, check_no_stream, locked, replace, tell_unkept};
-use crate::report::{bytes, rate, rate_up};
+use crate::report::{bytes, plural, rate, rate_up};
 use crate::stop;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use truebloom::file::check_target;
-use truebloom::{FileError, FormatError, HasherId};
+use truebloom::{FileError, FormatError, HasherId, Seed};
 
 /// A locked state file. The lock is on the file itself. A new file is locked before it takes the
 /// name of the old one, so that there is no moment without a lock.
@@ -126,6 +127,14 @@ fn check_rate(path: &Path, there: &Chosen, asked: &Chosen) -> Result<(), Failure
     }
 }
 
+/// The parts as a list: `a, b and c`.
+fn listed(parts: &[String]) -> String {
+    match parts.split_last() {
+        Some((last, others @ [_, ..])) => format!("{} and {last}", others.join(", ")),
+        _ => parts.concat(),
+    }
+}
+
 /// Returns an error for a state that was made with other parameters than those given.
 pub(super) fn check_same(path: &Path, filter: &Filter, there: &Chosen, asked: &Chosen, args: &Args) -> Result<(), Failure> {
     let (sized, phased) = (args.sizing.asks_size(), args.sizing.asks_phases());
@@ -136,36 +145,35 @@ pub(super) fn check_same(path: &Path, filter: &Filter, there: &Chosen, asked: &C
     let hasher = filter.hasher().hasher_id();
     let asked_hasher = if args.untrusted { HasherId::Sip13 } else { hasher };
     let both = |what: &dyn Fn(&Chosen) -> String| (what(there), what(asked));
-    let age = |age: Option<Duration>| age.map_or("none".to_owned(), time_text);
+    let layout_text = |layout: Layout| format!("the {} layout", layout.name());
+    let age = |age: Option<Duration>| age.map_or("no time for --remember".to_owned(), |age| format!("--remember {}", time_text(age)));
+    let hasher_text = |hasher: HasherId| {
+        let option = if hasher == HasherId::Sip13 { "--untrusted" } else { "no --untrusted" };
+        format!("the hash function {hasher} ({option})")
+    };
+    let seed_text = |seed: Seed| format!("the seed {seed}");
     // The recycle threshold is shown as the rate that follows from it.
-    let worst = |chosen: &Chosen| chosen.design.long_run().map(|run| rate(run.worst.value, 4));
+    let worst = |chosen: &Chosen| chosen.design.long_run().map(|run| format!("a rate of {} when full", rate(run.worst.value, 4)));
     // If no size was requested, sizes are not compared.
     let parameters = [
-        ("layout", sized || phased || args.sizing.layout().is_some(), (there.design.layout().name().to_owned(), layout.name().to_owned())),
-        ("number of phases", sized || phased, both(&|chosen| chosen.design.phases().to_string())),
-        ("memory", sized, both(&|chosen| bytes(chosen.bytes()))),
-        ("number of probes", sized, both(&|chosen| chosen.design.probes().to_string())),
-        ("rate when full", sized, (worst(there)?, worst(asked)?)),
-        ("time to remember", sized || phased, both(&|chosen| age(chosen.age))),
-        ("hasher", true, (hasher.to_string(), asked_hasher.to_string())),
-        ("seed", true, (filter.seed().to_string(), args.seed.unwrap_or(filter.seed()).to_string())),
+        (sized || phased || args.sizing.layout().is_some(), (layout_text(there.design.layout()), layout_text(layout))),
+        (sized || phased, both(&|chosen| plural(chosen.design.phases(), "phase"))),
+        (sized, both(&|chosen| format!("{} of memory", bytes(chosen.bytes())))),
+        (sized, both(&|chosen| plural(chosen.design.probes().into(), "probe"))),
+        (sized, (worst(there)?, worst(asked)?)),
+        (sized || phased, both(&|chosen| age(chosen.age))),
+        (true, (hasher_text(hasher), hasher_text(asked_hasher))),
+        (true, (seed_text(filter.seed()), seed_text(args.seed.unwrap_or(filter.seed())))),
     ];
-    let differences: Vec<String> = parameters
-        .into_iter()
-        .filter(|(_, is_asked, (there, asked))| *is_asked && there != asked)
-        .map(|(name, _, (there, asked))| match name {
-            "time to remember" if there == "none" => "it was made without a time for --remember".to_owned(),
-            "hasher" => format!("it was made without --untrusted (its hasher is {there})"),
-            _ => format!("its {name} is {there}, not {asked}"),
-        })
-        .collect();
+    let (in_state, in_options): (Vec<String>, Vec<String>) =
+        parameters.into_iter().filter(|(is_asked, (there, asked))| *is_asked && there != asked).map(|(_, both)| both).unzip();
     let same_limits = !sized
         || (there.design.bits(), there.design.sigma(), there.design.limit().map(f64::to_bits))
             == (asked.design.bits(), asked.design.sigma(), asked.design.limit().map(f64::to_bits));
-    if differences.is_empty() && same_limits {
+    if in_state.is_empty() && same_limits {
         return Ok(());
     }
-    if differences.is_empty() {
+    if in_state.is_empty() {
         return Err(Failure::at(
             path,
             "the size of this state differs slightly from the requested size (too little to show in the printed digits); omit the size options to continue with this file, or give another file",
@@ -175,8 +183,9 @@ pub(super) fn check_same(path: &Path, filter: &Filter, there: &Chosen, asked: &C
     Err(Failure::at(
         path,
         format_args!(
-            "the options of this run do not fit this state: {}{assumed}; omit these options to continue with this state, or give another file",
-            differences.join("; ")
+            "the options of this run do not fit this state: it was made with {}, but the options give {}{assumed}; omit these options to continue with this state, or give another file",
+            listed(&in_state),
+            listed(&in_options)
         ),
     ))
 }

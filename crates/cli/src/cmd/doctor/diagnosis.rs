@@ -220,7 +220,7 @@ fn text_mode(path: &Path, length: u64, otherwise: Diagnosis) -> io::Result<Diagn
     Ok(Diagnosis {
         at: Some(at..at + 1),
         saved: format!(
-            "all of it: a carriage return was inserted before every newline; once these are removed, the checksums are right{}",
+            "all of it: a carriage return was inserted before every newline; without these carriage returns, the checksums are right{}",
             if undone.is_too_long { ", but extra bytes follow the filter" } else { "" }
         ),
         remedy: vec![into_new(
