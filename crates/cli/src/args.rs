@@ -20,7 +20,7 @@ pub(crate) struct Size {
     #[arg(short = 'm', long, value_name = "SIZE", value_parser = bits, allow_hyphen_values = true)]
     pub(crate) bits: Option<u64>,
 
-    /// Number of probes (hash positions) per item; by default the best
+    /// Number of probes (hash positions) per item [default: the best number]
     #[arg(short = 'k', long, value_name = "K", value_parser = probes, allow_hyphen_values = true)]
     pub(crate) probes: Option<u32>,
 

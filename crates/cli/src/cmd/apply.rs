@@ -15,7 +15,7 @@ Examples:
   truebloom diff monday.tbl tuesday.tbl > news
   truebloom apply monday.tbl news
 
-The difference must have been made from exactly the state that the filter has now. Any other difference is refused, and the filter stays unchanged.";
+The filter must be in the same state as the earlier file had when `truebloom diff` ran. Otherwise, the difference is refused, and the filter stays unchanged.";
 
 /// Update a filter to a later state, using the difference that `diff` wrote
 #[derive(clap::Args)]

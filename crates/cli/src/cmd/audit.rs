@@ -166,7 +166,7 @@ fn report(finding: &Finding, args: &Args) -> Report {
     }
     report.line("library", format!("{}, {}", profile.title, profile.version)).line("source", profile.source).line("sizing", profile.sizing);
     report.line("scheme", profile.scheme);
-    let asked = args.rate.map_or("the rate with ".to_owned(), |rate| format!("{rate} for "));
+    let asked = args.rate.map_or("no rate, because the size was given; the rates below are for ".to_owned(), |rate| format!("{rate} for "));
     report.line("requested", format!("{asked}{}", plural(args.items, "item")));
     report.line("size", format!("{}, {}", plural(size.bits, "bit"), plural(size.probes.into(), "probe")));
     report.line(
@@ -192,7 +192,7 @@ fn report(finding: &Finding, args: &Args) -> Report {
     }
     if args.rate.is_some() {
         let text = match finding.share {
-            Some(share) if share < 1e-3 => "possibly by no filter (the lower bound is 0.0%)".to_owned(),
+            Some(share) if share < 1e-3 => "possibly no filter (the lower bound is 0.0%)".to_owned(),
             Some(share) => format!("at least {} of all filters", percent(share)),
             None => "unknown: the positions are correlated, and no formula gives the share of filters that meet the rate".to_owned(),
         };

@@ -100,7 +100,7 @@ fn report(args: &Args, found: &Comparison) -> Report {
     let show = |x: f64| significant(x, 4);
     let value = value.map_or("unknown".to_owned(), |value| format!("about {}", show(value)));
     report.line("similarity", format!("{value} ({} to {})", rate_down(lower, 4), rate_up(upper, 4)));
-    report.line("", format!("each range, taken by itself, holds with {}% confidence if {ASSUMES}", certainty(args.confidence, 13)));
+    report.line("", format!("each range by itself has {}% confidence, if {ASSUMES}", certainty(args.confidence, 13)));
     report
 }
 

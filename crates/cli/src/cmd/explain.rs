@@ -23,8 +23,8 @@ Examples:
 /// The levels of the quantiles that are reported for the fill and the rate of one filter.
 const LEVELS: [f64; 5] = [0.001, 0.01, 0.5, 0.99, 0.999];
 
-/// Explain a filter: its share of set bits, its rate, how both vary with the seed; also bounds,
-/// approximations, efficiency
+/// Explain a filter: its share of set bits, its rate, how both vary with the seed, its efficiency,
+/// and bounds and approximations of the rate
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -171,7 +171,7 @@ fn add_rate(report: &mut Report, of: &Explained, expected: &Fpr, scatter: &Scatt
     if spread.is_finite() {
         report.line(
             "",
-            format!("standard deviation of the rates of single filters: {}% of the expected rate", significant(100.0 * spread, 3)),
+            format!("standard deviation of the rate from filter to filter: {}% of the expected rate", significant(100.0 * spread, 3)),
         );
     }
     Ok(())
@@ -213,7 +213,7 @@ fn add_efficiency(report: &mut Report, of: &Explained) -> Result<(), Failure> {
     report.line(
         "efficiency",
         format!(
-            "an ideal structure would need {}% of this filter's bits ({}% of the bits of a large Bloom filter)",
+            "an ideal structure would need {}% of this filter's bits (for a large Bloom filter: {}%)",
             significant(100.0 * value, 5),
             significant(100.0 * std::f64::consts::LN_2, 4)
         ),

@@ -20,7 +20,7 @@ Examples:
   truebloom fpr -m 1MiB -n 800k -k 6 --layout blocked  one cache line per item
   truebloom fpr --slice-bits 6673 -n 5000 -k 6 --scheme partition-double
 
-In this command, --scheme selects the formula of the scheme's paper, and the filter has exactly the given bits and probes. Libraries choose the bits and probes in other ways, and reduce h1 + i h2 modulo a power of two before they reduce it modulo the number of bits. Therefore, the rates that `truebloom audit` reports for libraries differ from the rates that this command prints.";
+In this command, --scheme uses the formula from the paper about the scheme, and the filter has exactly the given bits and probes. Libraries choose bits and probes differently, and compute positions modulo a power of two before they reduce them modulo the number of bits. Therefore, the rates that `truebloom audit` reports for libraries differ from the rates that this command prints.";
 
 /// Compute the exact rate of a filter of any size
 #[derive(clap::Args)]

@@ -37,7 +37,7 @@ Filters that forget, for endless streams. The report compares `one phase` (one f
   truebloom plan --recycling --memory 64KiB -p 1% --plot saw.svg    also draw the rate over five cycles
 
 Lines of the report: `guaranteed` is an upper limit on the rate of a single filter, which holds with the given probability. `expected` is the average rate over all seeds. `overfilled` is the average rate with more items than planned. \
-`mean only` is the size of a filter whose average rate alone is guaranteed (--mean). `blocked` is the plan for a filter that needs one cache line per lookup. `textbook` is the size from the usual formula, and the true rate of a filter of this size. \
+`mean only` is the size of a filter that guarantees only the average rate (--mean). `blocked` is the plan for a filter that needs one cache line per lookup. `textbook` shows the size that the usual formula gives, and the actual rate at that size. \
 `static` is the approximate size of a filter to which nothing can be added later.";
 
 /// Find the smallest filter that is proven to meet a rate
@@ -63,8 +63,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "BITS", value_parser = crate::args::bits_per_item, conflicts_with_all = ["bits", "memory", "recycling"])]
     bits_per_item: Option<f64>,
 
-    /// Plan a filter to be sent compressed: the fewest bits that compress to at most this size.
-    /// Such a filter has fewer probes than the usual plan
+    /// Plan the smallest filter whose compressed form takes at most this size, to send it. Such a
+    /// filter has fewer probes than the usual plan
     #[arg(long, value_name = "BYTES", value_parser = crate::args::bytes, allow_hyphen_values = true, requires_all = ["items", "rate"])]
     #[arg(conflicts_with_all = ["bits", "memory", "recycling", "probes", "bits_per_item", "scheme", "layout", "prove"])]
     transmit: Option<u64>,
@@ -83,7 +83,7 @@ fn scheme_help() -> String {
     use super::fpr::schemes;
     let (sure, others) = (schemes(SchemeId::has_guarantee), schemes(|id| !id.has_guarantee()));
     format!(
-        "How positions are computed from a hash: {sure}; with --mean, also {others}. For a scheme that needs --mean, truebloom chooses a prime number of bits (for partition-double, a prime number of bits per probe). truebloom tries sizes up to --max-memory (by default, four times the size of the standard scheme); if the rate needs more bits than that, the command fails"
+        "How positions are computed from a hash: {sure}; with --mean, also {others}. The schemes that need --mean get a prime number of bits (partition-double: a prime number of bits per probe). Sizes up to --max-memory are tried (by default, up to four times the size of the standard scheme); if none of them meets the rate, the command fails"
     )
 }
 

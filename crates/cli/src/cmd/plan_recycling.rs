@@ -243,7 +243,7 @@ fn add_design(
         1 => "when more than 1 bit is set".to_owned(),
         sigma => format!("when more than {} bits are set", count(sigma)),
     };
-    report.line(label, format!("{}: {items} per {unit}, {probes}, {ends} {when}{}", size(design.total_bits()), gained(gain)));
+    report.line(label, format!("{}, {probes}: {items} per {unit}{}; {ends} {when}", size(design.total_bits()), gained(gain)));
     if is_one {
         add_held(report, held);
     }
@@ -253,7 +253,7 @@ fn add_design(
         format!("the rate is at most {} on average, and {} at worst", proven(&run.fpr, Some(asked.rate)), rate(run.worst.value, 3))
     } else {
         format!(
-            "the rate is at most {} at worst, for any stream, and {} on average if all items are new",
+            "the rate is at most {} for any stream, and {} on average if all items are new",
             proven(&run.worst, Some(asked.rate)),
             rate(run.fpr.value, 3)
         )
@@ -305,13 +305,13 @@ fn add_blocked(report: &mut Report, designs: &Designs, layout: Layout, asked: &A
     let above = rate(design.limit(), 4);
     report.line(
         "blocked",
-        format!("{}: at least {items} per cycle, {probes}, emptied when its rate exceeds {above}{}", size(design.bits()), gained(gain)),
+        format!("{}, {probes}: at least {items} per cycle{}; emptied when its rate exceeds {above}", size(design.bits()), gained(gain)),
     );
     add_held(report, held);
     report.line("", format!("the rate is at most {} on average, and {above} at worst", proven(&run.fpr, Some(asked.rate))));
     add_one_run(report, &one_run, true);
     if let Some((gap, share)) = asked.gap.zip(forgotten) {
-        report.line("", format!("at most {}% of items are forgotten by the time {}", significant(100.0 * share, 3), more_items(gap)));
+        report.line("", format!("at most {}% of items are forgotten before {}", significant(100.0 * share, 3), more_items(gap)));
     }
     if let Some(times) = bits_ratio {
         report.line(
@@ -359,9 +359,9 @@ impl OneRun {
 fn add_one_run(report: &mut Report, run: &OneRun, is_planned: bool) {
     let (dropped, share) = (count(run.at_most), rate_up(run.average(), 3));
     let of = plural(run.items, "new item");
-    let how = if is_planned && run.by_worst { "; this bound assumes the worst rate throughout" } else { "" };
+    let how = if is_planned && run.by_worst { ", even if the rate is always at its worst" } else { "" };
     let sure = 100.0 * CONFIDENCE;
-    report.line("", format!("in a run of {of}, at most {dropped} are wrongly dropped, a share of {share} ({sure}% confidence{how})"));
+    report.line("", format!("in a run of {of}, at most {dropped} are wrongly dropped (a share of {share}), with {sure}% confidence{how}"));
 }
 
 /// Adds the average number of items that a filter holds when it is emptied, if this number is
@@ -375,19 +375,19 @@ fn add_held(report: &mut Report, held: f64) {
 fn gained(gain: Option<f64>) -> String {
     gain.map_or(String::new(), |gain| {
         let than_usual = if gain < 1.0 { "fewer" } else { "more" };
-        format!("; holds {}% {than_usual} items per bit than `usual`", significant(100.0 * (gain - 1.0).abs(), 3))
+        format!(" ({}% {than_usual} per bit than `usual`)", significant(100.0 * (gain - 1.0).abs(), 3))
     })
 }
 
-/// A text like `10 more new items have arrived`.
+/// A text like `another 10 new items arrive`.
 fn more_items(number: u64) -> String {
-    format!("{} {} arrived", plural(number, "more new item"), if number == 1 { "has" } else { "have" })
+    if number == 1 { "another new item arrives".to_owned() } else { format!("another {} arrive", plural(number, "new item")) }
 }
 
 fn add_forgotten(report: &mut Report, gap: Option<u64>, forgotten: Option<f64>) {
     if let Some((gap, share)) = gap.zip(forgotten) {
         // A share of 0 can be the result of rounding.
         let share = if share == 0.0 { "practically no items".to_owned() } else { format!("{}% of items", significant(100.0 * share, 3)) };
-        report.line("", format!("{share} are forgotten by the time {}", more_items(gap)));
+        report.line("", format!("{share} are forgotten before {}", more_items(gap)));
     }
 }

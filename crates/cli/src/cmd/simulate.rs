@@ -23,7 +23,7 @@ Examples:
   truebloom simulate --bits 10k -p 1% --stream zipf:100k,1.1            popular items recur
   truebloom simulate --bits 10k -p 1% --phases 2 --stream fading:500    items lose popularity
 
-The model assumes that every item is new. With two phases, an item that recurs may be stored again in the newer filter, which the model does not include.";
+The model assumes that every item is new. With two phases, an item that recurs may be stored again in the newer filter; the model ignores this.";
 
 /// Run a real recycling filter (it is emptied when full) on a stream, and compare it with its model
 #[derive(clap::Args)]
@@ -54,7 +54,7 @@ pub(crate) struct Args {
     #[arg(long)]
     classic: bool,
 
-    /// With one phase: also insert the item that ends a cycle into the emptied filter
+    /// With one phase: when an item ends a cycle, also insert this item into the emptied filter
     #[arg(long)]
     retaining: bool,
 
@@ -67,9 +67,9 @@ pub(crate) struct Args {
     #[arg(long)]
     one_seed: bool,
 
-    /// The stream: new (every item is new), uniform:ITEMS (equally likely items),
-    /// zipf:ITEMS,EXPONENT (the i-th item has the weight 1/i^EXPONENT) or fading:MEAN (half of the
-    /// items repeat older ones, from MEAN new items ago on average)
+    /// The stream: new (every item is new); uniform:ITEMS (all items are equally likely);
+    /// zipf:ITEMS,EXPONENT (item i has the weight 1/i^EXPONENT); or fading:MEAN (half of the items
+    /// repeat an earlier one, on average MEAN new items back)
     #[arg(long, value_name = "STREAM", value_parser = stream, default_value = "new")]
     stream: Stream,
 
@@ -207,7 +207,7 @@ fn simulated<S: FillScheme>(args: &Args, design: &Design) -> Result<ExitCode, Fa
 fn add_repeats(report: &mut Report, seen: &Simulated) {
     for (label, name, what, share) in [
         ("first", "count_first", "of all arrivals were new, but wrongly reported as repeats", &seen.first),
-        ("each", "count_each", "of all arrivals were of items that were wrongly reported as repeats when they first arrived", &seen.each),
+        ("each", "count_each", "of all arrivals were of items whose first arrival was wrongly reported as a repeat", &seen.each),
         ("forgotten", "forgotten", "of all repeats came after the filter had forgotten the item", &seen.forgotten),
     ] {
         add(report, label, what, share, None);
@@ -223,7 +223,7 @@ fn add_own_account<S: FillScheme>(report: &mut Report, filter: &Real<S>) -> Resu
     if let Some(average) = average {
         let drops = filter.0.wrong_drops(CONFIDENCE)?;
         let bound = drops.map_or(String::new(), |drops| {
-            format!("; at most {} wrongly dropped ({}% confidence)", plural(drops.at_most, "item"), 100.0 * CONFIDENCE)
+            format!("; it wrongly dropped at most {} ({}% confidence)", plural(drops.at_most, "item"), 100.0 * CONFIDENCE)
         });
         report.line("own", format!("the filter estimates its own rate as {}{bound}", rate(average, 4)));
         report.field("wrong_drops_at_most", drops.map(|drops| drops.at_most));
@@ -239,10 +239,10 @@ fn add(report: &mut Report, label: &str, what: &str, seen: &Bracket, model: Opti
     let shown = |value: f64| significant(value, 5);
     let model = model.map_or(String::new(), |model| {
         let inside = if seen.lower <= model && model <= seen.upper { "inside" } else { "outside" };
-        format!("; model {}, {inside} the interval", shown(model))
+        format!("; the model predicts {}, {inside} the interval", shown(model))
     });
     report.line(
         label,
-        format!("{} {what}, 99% interval {} to {}{model}", shown(seen.value), rate_down(seen.lower, 5), rate_up(seen.upper, 5)),
+        format!("{} {what} (99% interval {} to {}){model}", shown(seen.value), rate_down(seen.lower, 5), rate_up(seen.upper, 5)),
     );
 }

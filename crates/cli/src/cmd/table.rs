@@ -41,7 +41,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     plot: PlotArgs,
 
-    /// Print comma-separated values, one cell per line
+    /// Print comma-separated values, with one line for each cell of the table
     #[arg(long)]
     csv: bool,
 

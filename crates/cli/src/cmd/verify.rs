@@ -177,7 +177,7 @@ fn add_this_filter(report: &mut Report, filter: &Looked, verification: &Verifica
     let scheme = match filter {
         AnyFilter::Scalable(_) => String::new(),
         _ if is_determined => String::new(),
-        _ => format!("; in the {} scheme, the set bits alone do not determine the rate", filter.scheme_id().name()),
+        _ => format!("; in the {} scheme, the rate depends on more than the number of set bits", filter.scheme_id().name()),
     };
     report.line("this filter", format!("{rate} with {} of {} bits set{law}{scheme}", count(fill.ones), count(filter.bits())));
     report.field("withheld", verification.has_withheld_keys());
@@ -201,7 +201,7 @@ fn add_power(report: &mut Report, bits: u64, verification: &Verification, measur
     let is_highest = fill.ones == bits || measurement.possible_rates().1 >= 1.0;
     let bits = match fill.noticed {
         _ if !fill.tested => Err("the number of set bits cannot be tested"),
-        None if fill.ones == bits => Err("all bits are set, so this test cannot notice additional ones"),
+        None if fill.ones == bits => Err("all bits are set, so this test cannot notice set bits that are wrong"),
         None => Err("it cannot detect whether too many bits are set"),
         Some(more) if fill.ones == 0 => Ok(plural(more, "set bit")),
         Some(more) => {
@@ -298,7 +298,7 @@ fn verdict(filter: &Looked, verification: &Verification, measurement: &Measureme
     let is_overfull = verification.is_overfull() || measurement.is_overfull();
     if let (true, AnyFilter::Scalable(_), Some(asked)) = (is_overfull, filter, filter.rate()) {
         reasons.push(format!(
-            "the filter's rate is above the requested {asked}: a union of filters that grow can exceed the rate that each of them meets"
+            "the filter's rate is above the requested {asked}; a union of filters that grow can exceed the requested rate even if each of them meets it"
         ));
     }
     // If the counted items already exceed the plan, this is not reported twice.

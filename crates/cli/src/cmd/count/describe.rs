@@ -63,7 +63,7 @@ fn add<R: RowHashes>(list: &ListedSketch<R>, report: &mut Report) {
         report.line(
             "estimates",
             format!(
-                "never below a key's count; with probability {}%, {}",
+                "never below a key's count, and {1} with probability {0}%",
                 significant(100.0 * (1.0 - delta.to_f64()), 4),
                 if error == 0 { "exact".to_owned() } else { format!("at most {} above it", count(error)) }
             ),

@@ -206,10 +206,10 @@ fn rate_now(filter: &AnyFilter<impl Counted>) -> Result<String, Failure> {
         return Ok(fpr_text(&now, 6) + super::for_others(filter));
     }
     let why = match filter {
-        AnyFilter::Scalable(_) => ", because merged layers may have keys in common".to_owned(),
-        _ => format!(" in the {} scheme", filter.scheme_id().name()),
+        AnyFilter::Scalable(_) => "the set bits alone do not determine the rate, because merged layers may have keys in common".to_owned(),
+        _ => format!("in the {} scheme, the rate depends on more than the number of set bits", filter.scheme_id().name()),
     };
-    Ok(format!("at most {}; the set bits alone do not determine the rate{why}", rate_up(now.upper, 3)))
+    Ok(format!("at most {}; {why}", rate_up(now.upper, 3)))
 }
 
 /// Adds the share of all filters with the same number of items that are at most as full as this
