@@ -79,7 +79,7 @@ fn bounds_and_figures() -> Result<Vec<Claim>> {
             [
                 "table-1-batches",
                 "Table 1",
-                "the probes of the classic filter, called balls, form k batches of n balls, and the balls of a batch set distinct bits; checked by the mean number of set bits; m = 100, n = 20, k = 3",
+                "the probes of the classic filter (balls) form k batches of n balls, and the balls of one batch set distinct bits; checked by the mean number of set bits; m = 100, n = 20, k = 3",
             ],
             "holds",
             (swapped / means[0] - 1.0).abs() < 1e-9,
@@ -97,19 +97,19 @@ fn bounds_and_figures() -> Result<Vec<Claim>> {
             held(jensen),
         ),
         Claim::statement(
-            ["corollary-23", "corollary 23", "f_S and f_C are between L and U; m = 1,000, n = 20, k = 25 to 50"],
+            ["corollary-23", "corollary 23", "the rates f_S and f_C are between the lower bound L and the upper bound U; m = 1,000, n = 20, k = 25 to 50"],
             "holds",
             enclosed,
             format!("{}; checked with proven bounds on f_S and f_C", held(enclosed)),
         ),
         Claim::statement(
-            ["figure-6-valley", "figure 6", "as k grows from 1 to 40, f_S and f_C first fall and then rise towards 1; m = 100, n = 20"],
+            ["figure-6-valley", "figure 6", "as k grows from 1 to 40, the rates f_S (standard) and f_C (classic) first fall and then rise towards 1; m = 100, n = 20"],
             "holds",
             one_valley(standards) && one_valley(classics) && ends.iter().all(|&end| end > 0.98),
             format!("at k = 40, f_S = {} and f_C = {}", shown(ends[0]), shown(ends[1])),
         ),
         Claim::statement(
-            ["figure-7-order", "figure 7", "at k = 25, the left edge of the figure, U > f_S > M > f_C > L; m = 1,000, n = 20"],
+            ["figure-7-order", "figure 7", "at k = 25 (left edge of the figure), the order from the top is U (upper bound), f_S (standard), M (approximation), f_C (classic), L (lower bound); m = 1,000, n = 20"],
             "U > f_S > M > f_C > L",
             ordered[0].1,
             format!("the curves have this order from k = 25 to {last}"),
@@ -165,29 +165,29 @@ fn minimisation() -> Result<Vec<Claim>> {
             [
                 "most-items",
                 "section 3.4",
-                "n_max is the largest n at which some k gives a rate of at most p; for n >= n_max, every k gives a rate above p; standard filter, m = 1,000, p = 0.1%",
+                "for n >= n_max, every k gives a rate above p, where n_max is the largest n at which some k gives a rate of at most p; standard filter, m = 1,000, p = 0.1%",
             ],
             "n >= n_max",
             least_rate(1000, most)?.lower > limit,
-            format!("the lowest rate over all k is at most p at n_max = {most}, and above p at n = {}", most + 1),
+            format!("n_max is {most}: there, the best k gives a rate of at most p, but at n = {}, every k gives a rate above p", most + 1),
         )
         .unless("n > n_max", strict_items, "B19"),
         Claim::statement(
             [
                 "least-bits",
                 "section 3.4",
-                "let m_min be the smallest m at which some k gives a rate of at most p; at every m <= m_min, every k gives a rate above p; standard filter, n = 50, p = 0.1%",
+                "for m <= m_min, every k gives a rate above p, where m_min is the smallest m at which some k gives a rate of at most p; standard filter, n = 50, p = 0.1%",
             ],
             "m <= m_min",
             least_rate(least, 50)?.lower > limit,
-            format!("the lowest rate over all k is at most p at m_min = {least}, and above p at m = {}", least - 1),
+            format!("m_min is {least}: there, the best k gives a rate of at most p, but at m = {}, every k gives a rate above p", least - 1),
         )
         .unless("m < m_min", strict_bits, "B19"),
         Claim::statement(
             [
                 "best-rate-sign",
                 "section 3.4",
-                "if k is (m/n) ln 2, the estimate of the best probe count, E is (1 - e^(nk/m))^k; m = 64, n = 4",
+                "at the estimate of the best probe count, k = (m/n) ln 2, the approximation E is (1 - e^(nk/m))^k; m = 64, n = 4",
             ],
             "e^(nk/m)",
             (0.0..=1.0).contains(&unsigned),
@@ -214,7 +214,7 @@ fn minimisation() -> Result<Vec<Claim>> {
         Claim::number(
             "example-estimate-rate",
             "section 3.4",
-            "the approximation E at k = (m/n) ln 2, the estimate of the best probe count; m = 64, n = 4",
+            "the approximation E at the estimate of the best probe count, k = (m/n) ln 2; m = 64, n = 4",
             "4.59e-4",
             power,
         ),
@@ -314,28 +314,28 @@ fn conjecture_24() -> Result<Vec<Claim>> {
     Ok(vec![
         claim(
             "conjecture-24-lower",
-            "if m/n >= 1/ln 2, then m/(2n) <= k_C; checked for all m up to 40, and for m = 1,000 with n = 100",
+            "if m/n >= 1/ln 2, the best probe count of the classic filter, k_C, is at least m/(2n); checked for all m up to 40, and for m = 1,000 with n = 100",
             "m/(2n) <= k_C",
             &lower,
         )
         .see("B26"),
         claim(
             "conjecture-24-middle",
-            "if m/n >= 1/ln 2, then k_C <= k_S; checked for all m up to 40, and for m = 1,000 with n = 100",
+            "if m/n >= 1/ln 2, the best probe count of the classic filter (k_C) is at most that of the standard filter (k_S); checked for all m up to 40, and for m = 1,000 with n = 100",
             "k_C <= k_S",
             &middle,
         )
         .see("B26"),
         claim(
             "conjecture-24-upper",
-            "if m/n >= 1/ln 2, then k_S <= (m/n) ln 2; checked for all m up to 40, and for m = 1,000 with n = 100",
+            "if m/n >= 1/ln 2, the best probe count of the standard filter, k_S, is at most (m/n) ln 2; checked for all m up to 40, and for m = 1,000 with n = 100",
             "k_S <= (m/n) ln 2",
             &upper,
         )
         .see("B26"),
         claim(
             "conjecture-24-full",
-            "if m/n < 1/ln 2, then k_C = k_S = 1; checked for all m up to 40 and all n up to 2m",
+            "if m/n < 1/ln 2, the best probe count of both filters is 1 (k_C = k_S = 1); checked for all m up to 40 and all n up to 2m",
             "k_C = k_S = 1",
             &full,
         ),
@@ -390,14 +390,14 @@ fn discussion() -> Result<Vec<Claim>> {
         Claim::number(
             "five-items-rate-standard",
             "section 5",
-            "the increase of the standard filter's rate at k = 142, relative to the lowest rate of this filter; m = 1,024, n = 5",
+            "how far the standard filter's rate at k = 142 is above its lowest rate, relative to the latter; m = 1,024, n = 5",
             "15.7%",
             s.1,
         ),
         Claim::number(
             "five-items-efficiency-standard",
             "section 5",
-            "the relative loss of efficiency of the standard filter at k = 142, compared with its best probe count; m = 1,024, n = 5",
+            "how much less efficient the standard filter is at k = 142 than at its best probe count, in relative terms; m = 1,024, n = 5",
             "0.2%",
             s.2,
         )
@@ -405,25 +405,25 @@ fn discussion() -> Result<Vec<Claim>> {
         Claim::number(
             "five-items-rate-classic",
             "section 5",
-            "the increase of the classic filter's rate at k = 142, relative to the lowest rate of this filter; m = 1,024, n = 5",
+            "how far the classic filter's rate at k = 142 is above its lowest rate, relative to the latter; m = 1,024, n = 5",
             "106.9%",
             c.1,
         ),
         Claim::number(
             "five-items-efficiency-classic",
             "section 5",
-            "the relative loss of efficiency of the classic filter at k = 142, compared with its best probe count; m = 1,024, n = 5",
+            "how much less efficient the classic filter is at k = 142 than at its best probe count, in relative terms; m = 1,024, n = 5",
             "0.7%",
             c.2,
         )
         .see("B24"),
         Claim::statement(
-            ["five-items-order", "section 5", "the order of magnitude of the lowest f_S and of the lowest f_C; m = 1,024, n = 5"],
+            ["five-items-order", "section 5", "the orders of magnitude of the lowest rates of the standard filter (f_S) and the classic filter (f_C); m = 1,024, n = 5"],
             "1e-43",
             order(s.0) == -43.0 && order(c.0) == -43.0,
             format!("the lowest f_S is {}, and the lowest f_C is {}", shown(s.0), shown(c.0)),
         )
-        .unless("only the lowest f_C has the order of magnitude 1e-43", order(c.0) == -43.0, "B24"),
+        .unless("only the lowest rate of the classic filter, f_C, has the order of magnitude 1e-43", order(c.0) == -43.0, "B24"),
         Claim::statement(
             [
                 "convergence",

@@ -162,9 +162,9 @@ fn figure_3_claims(make: Maker<'_>, known: &Known) -> Result<Vec<Claim>> {
             &excluded,
             &included,
         )
-        .unless("the claim is true of another model, in which the trigger's bits stay in the frozen filter", corrected.verdict == crate::Verdict::Confirmed, "D10"),
+        .unless("the claim is true of another model, in which the bits of the item that ends a phase (the trigger) stay in the frozen filter", corrected.verdict == crate::Verdict::Confirmed, "D10"),
         claim(
-            ["figure-3-two-excluded", "formula (24) and figure 3", "for two phases, the model's rate (formula (26)) is inside the 99% confidence interval of the rate of a simulated filter; the trigger is removed from the frozen filter of this simulation; two filters of 500 bits; points: k = 3, 5, 7 with sigma = 50 to 450"],
+            ["figure-3-two-excluded", "formula (24) and figure 3", "for two phases, the model's rate (formula (26)) is inside the 99% confidence interval of the rate of a simulated filter; in this simulation, the item that ends a phase (the trigger) is removed from the frozen filter; two filters of 500 bits; points: k = 3, 5, 7 with sigma = 50 to 450"],
             &excluded,
             &excluded,
         ),
@@ -215,7 +215,7 @@ fn figure_4_claims(make: Maker<'_>, known: &Known) -> Result<Vec<Claim>> {
             [
                 "figure-4-bounds",
                 "figure 4",
-                "for a filter that is emptied once N items have each set a new bit, f_o and f_a are below the average rate; M = 1,000; points: k = 3, 5, 7 with N up to 300",
+                "for a filter that is emptied after N items that set a new bit, the approximations f_o and f_a are below the average rate; M = 1,000; points: k = 3, 5, 7 with N up to 300",
             ],
             "holds",
             below,
@@ -224,7 +224,7 @@ fn figure_4_claims(make: Maker<'_>, known: &Known) -> Result<Vec<Claim>> {
             [
                 "figure-4-tighter",
                 "figure 4",
-                "for a filter that is emptied once N items have each set a new bit, f_a is closer to the average rate than f_o; M = 1,000; points: k = 3, 5, 7 with N up to 300",
+                "for a filter that is emptied after N items that set a new bit, the approximation f_a is closer to the average rate than f_o; M = 1,000; points: k = 3, 5, 7 with N up to 300",
             ],
             "holds",
             held(&|point| point.printed[0] < point.printed[1]),
@@ -233,7 +233,7 @@ fn figure_4_claims(make: Maker<'_>, known: &Known) -> Result<Vec<Claim>> {
             [
                 "figure-4-exact",
                 "figure 4",
-                "for a filter that is emptied once N items have each set a new bit, the exact average rate is inside the 99% confidence interval of the simulated rate; M = 1,000; points: k = 3, 5, 7 with N up to 300",
+                "for a filter that is emptied after N items that set a new bit, the exact average rate is inside the 99% confidence interval of the simulated rate; M = 1,000; points: k = 3, 5, 7 with N up to 300",
             ],
             &exact,
             &seen,
@@ -322,10 +322,10 @@ fn capacity_claims() -> Result<Vec<Claim>> {
     let overshoot = n_bounded(BITS, 6, 155, Counting::Real)?.fpr.value;
     Ok(vec![
         Claim::statement(
-            ["figure-5-reduction", "section V-B and figure 5", "a filter planned with f_w holds over 30% fewer items than one planned with the model; p = 0.01, M = 100 to 100,000"],
+            ["figure-5-reduction", "section V-B and figure 5", "a filter planned by f_w (the highest rate of a cycle) holds over 30% fewer items than one planned by the model; p = 0.01, M = 100 to 100,000"],
             "holds",
             least > 30.0,
-            format!("a filter planned with f_w holds {least:.1}% to {most:.1}% fewer items"),
+            format!("a filter planned by f_w holds {least:.1}% to {most:.1}% fewer items"),
         ),
         Claim::statement(
             ["figure-5-counted", "section V-B and figure 5", "f_a is a good approximation: a filter planned by f_a and a filter planned by the model hold the same number of items, within 3%; p = 0.01, M = 100 to 100,000"],
@@ -342,17 +342,17 @@ fn capacity_claims() -> Result<Vec<Claim>> {
         )
         .see("D16"),
         Claim::statement(
-            ["figure-6-reduction", "section V-B and figure 6", "the percentage by which a filter planned with f_w holds fewer items than one planned with the model; M = 100,000"],
+            ["figure-6-reduction", "section V-B and figure 6", "how many percent fewer items a filter planned by f_w (the highest rate of a cycle) holds than one planned by the model; M = 100,000"],
             "30%",
             lowest > 25.0 && highest < 35.0,
             list(&reductions),
         )
         .unless("the percentage falls as p falls, from 48% at p = 0.2 to 18% at p = 1e-6", falls && highest > 47.0 && lowest < 19.0, "D17"),
         Claim::statement(
-            ["thirty-percent", "abstract and section I", "a filter planned by the model holds at least 30% more items than a filter planned by f_w; M = 100,000"],
+            ["thirty-percent", "abstract and section I", "a filter planned by the model holds at least 30% more items than one planned by f_w (the highest rate of a cycle); M = 100,000"],
             "holds",
             gains.iter().all(|gain| *gain >= 30.0),
-            format!("a filter planned by the model holds more items, by {}", list(&gains)),
+            format!("the share by which a filter planned by the model holds more items is {}", list(&gains)),
         )
         .unless("the claim is true if p is at least 1e-4", gains[..9].iter().all(|gain| *gain >= 30.0), "D17"),
     ])
@@ -377,11 +377,11 @@ fn figure_7_claims() -> Result<Vec<Claim>> {
             [
                 "figure-7-one",
                 "section V-C and figure 7",
-                "a filter with one phase holds more items than each phase of a filter with two phases in the same memory, whether or not the trigger's bits stay in the frozen filter; M = 100,000",
+                "in the same memory, a filter with one phase holds more items than each phase of a filter with two phases, whether or not the bits of the item that ends a phase (the trigger) stay in the frozen filter; M = 100,000",
             ],
             "holds",
             ratios.iter().flatten().all(|ratio| *ratio > 1.0),
-            format!("a filter with one phase holds {} to {} times as many items as each of two phases", crate::shown(ratios[RATES.len() - 1][0]), crate::shown(ratios[0][1])),
+            format!("a filter with one phase holds {} to {} times as many items as each phase of a filter with two phases", crate::shown(ratios[RATES.len() - 1][0]), crate::shown(ratios[0][1])),
         ),
         Claim::statement(
             [
@@ -513,7 +513,7 @@ fn fixed_claims(known: &Known) -> Result<Vec<Claim>> {
         let (renewed_hits, renewed_all, _) = inside_epochs(two, true, known)?;
         let cycle = if two { "phase" } else { "cycle" };
         let found = format!(
-            "the rate is inside the interval at {hits} of {all} points, or at {renewed_hits} of {renewed_all} points if the items have new positions in every {cycle}; with fixed positions, the largest difference is at {worst}"
+            "the rate is inside the interval at {hits} of {all} points; if the items have new positions in every {cycle}, at {renewed_hits} of {renewed_all} points; with fixed positions, the largest difference is at {worst}"
         );
         let claim = Claim::statement(names, "at all points", all - hits <= may_miss(all), found);
         Ok::<_, truebloom_math::Error>((claim, renewed_all - renewed_hits <= may_miss(renewed_all)))
@@ -537,7 +537,7 @@ fn fixed_claims(known: &Known) -> Result<Vec<Claim>> {
     Ok(vec![
         one.unless("the claim is true if the items have new positions in every cycle, as in the model", one_renewed, "D29"),
         two.unless(
-            "the claim is true if the items have new positions in every phase, and if the model keeps the trigger's bits in the frozen filter",
+            "the claim is true if the items have new positions in every phase, and if the model keeps the bits of the item that ends a phase (the trigger) in the frozen filter",
             two_renewed,
             "D29",
         ),

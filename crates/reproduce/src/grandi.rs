@@ -102,11 +102,11 @@ pub(super) fn claims() -> Result<Vec<Claim>> {
     let printed_order = both.iter().all(|setting| setting.around_best().all(|point| point.order() == "C > S > A3 > A2 > A1"));
     claims.push(
         Claim::statement(
-            ["figure-1-order", "figure 1", "around the best probe count, the order of the curves is C > S > A3 > A2 > A1"],
+            ["figure-1-order", "figure 1", "around the best probe count, the order of the curves from the top is C (classic), S (standard), A3, A2, A1 (approximations)"],
             "C > S > A3 > A2 > A1",
             printed_order,
             format!(
-                "at the best probe count of the standard filter, the order is {}; some other probe counts have another order",
+                "at the best probe count of the standard filter, the order is {}; at some other probe counts, it differs",
                 match [s1.best().order(), s2.best().order()] {
                     [first, second] if first == second => format!("{first} in both settings"),
                     [first, second] => format!("{first} in setting S1, and {second} in setting S2"),
@@ -139,7 +139,7 @@ pub(super) fn claims() -> Result<Vec<Claim>> {
             [
                 "classic-higher",
                 "section 1.1",
-                "a filter with k distinct bits per item (the classic filter) has a higher rate than the standard filter; checked at the best probe counts of both settings",
+                "the classic filter, which has k distinct bits per item, has a higher rate than the standard filter; checked at the best probe counts of the settings S1 and S2",
             ],
             "C > S",
             higher(&|point, _| Ok(point.classic > point.standard))?,

@@ -57,7 +57,7 @@ fn section_6() -> Result<Vec<Claim>> {
     let upper = LOADS.iter().map(constants).collect::<Result<Vec<_>>>()?.into_iter().all(|below| below);
     Ok(vec![
         Claim::statement(
-            ["theorem-6-1-one-probe", "theorem 6.1", "the limit of n (Pr - f) for one probe and large n; c = 4, computed at n = 10^6"],
+            ["theorem-6-1-one-probe", "theorem 6.1", "the limit of n (Pr - f) as n grows, for one probe; c = 4, computed at n = 10^6"],
             "0",
             one_probe.abs() < 1e-3,
             shown(one_probe),
@@ -74,7 +74,7 @@ fn section_6() -> Result<Vec<Claim>> {
             [
                 "theorem-6-1-composite",
                 "theorem 6.1",
-                "n (Pr - f) for the partition scheme with slices of 4n/3 bits (never a prime number); c = 8, k = 6, n = 1,500,000",
+                "n (Pr - f) for the partition scheme with slices of 4n/3 bits, which is never a prime number; c = 8, k = 6, n = 1,500,000",
             ],
             "0.485168",
             (composite - printed).abs() < 0.01,
@@ -159,7 +159,7 @@ fn section_7_and_others() -> Result<Vec<Claim>> {
             ],
             "3 ln c < c + 1",
             excess(3.0) < 1.0,
-            format!("3 log2 c is up to c + {}", shown(excess(top))),
+            format!("3 log2 c exceeds c by up to {}", shown(excess(top))),
         )
         .unless("3 log2 c <= c + 2.0131", (excess(top) - 2.013_1).abs() < 1e-4 && (rule - top).abs() < 1e-4, "K8"),
         Claim::statement(
@@ -177,9 +177,9 @@ fn section_7_and_others() -> Result<Vec<Claim>> {
             ],
             "holds",
             ends.iter().flatten().all(|end| *end > 0.0),
-            format!("for these c, the lower bounds are {} in theorem 6.2, and {} in theorem 6.3", list(0), list(1)),
+            format!("at c = 4, 8, 12 and 16, the lower bounds are {} in theorem 6.2, and {} in theorem 6.3", list(0), list(1)),
         )
-        .unless("the order is 1/n, but not because of these lower bounds: the reason is that, for large n, the limits of n (Pr - f) are above 0", differ, "K5"),
+        .unless("the order is indeed 1/n, but these lower bounds do not prove it; the reason is that n (Pr - f) tends to a limit above 0", differ, "K5"),
     ])
 }
 
@@ -244,7 +244,7 @@ fn section_8() -> Result<Vec<Claim>> {
             [
                 "figure-2-mean",
                 "figure 2",
-                "with the partition scheme, a trial of 464 queries has 10.0118 false positives on average (464 times f), within 0.05; c = 8, k = 6, n = 5,000",
+                "with the partition scheme, the mean number of false positives in a trial of 464 queries is within 0.05 of 10.0118 (464 times f); c = 8, k = 6, n = 5,000",
             ],
             "holds",
             (composite - 10.0118).abs() < 0.05 && (prime - 10.0118).abs() < 0.05,

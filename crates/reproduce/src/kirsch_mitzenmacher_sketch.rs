@@ -31,11 +31,11 @@ pub(super) fn claims() -> Result<Vec<Claim>> {
             [
                 "theorem-9-1-product",
                 "theorem 9.1",
-                "an upper bound on the probability that a given key collides with at least one of four items in every row (in the proof, the product of the bounds for the rows); pairwise independent hashes, w = 101, d = 4",
+                "an upper bound on the probability that, in every row, a given key shares its counter with one of four items; the proof multiplies the bounds of the rows; pairwise independent hashes, w = 101, d = 4",
             ],
             "2.46011e-6",
             joint <= product,
-            format!("the probability itself is {}", shown(joint)),
+            format!("the true probability is {}", shown(joint)),
         )
         .unless("4/101, by Markov's inequality for a single row", joint <= 4.0 / width, "K14"),
     ])

@@ -68,13 +68,21 @@ fn expectation() -> Result<Vec<Claim>> {
             agreement(sequence),
         ),
         Claim::statement(
-            ["expectation", "section 1", "E is exactly N (1 - C^(km)); checked for six filters, up to N = 2^20"],
+            [
+                "expectation",
+                "section 1",
+                "the mean number of set bits, E, is exactly N (1 - C^(km)), where C = 1 - 1/N; checked for six filters, up to N = 2^20",
+            ],
             "holds",
             closed < 1e-12,
             agreement(closed),
         ),
         Claim::statement(
-            ["expectation-exponential", "section 1", "for large N, E is close to N (1 - e^(-km/N)); km/N = 0.7, N = 10^3, 10^6, 10^9"],
+            [
+                "expectation-exponential",
+                "section 1",
+                "for large N, the mean number of set bits, E, is close to N (1 - e^(-km/N)); km/N = 0.7, N = 10^3, 10^6, 10^9",
+            ],
             "holds",
             misses.windows(2).all(|pair| pair[1] < pair[0] / 500.0),
             format!("the relative errors are {}", listed(misses.iter().map(|&miss| format!("{miss:.0e}")))),
@@ -121,9 +129,9 @@ fn rate() -> Result<Vec<Claim>> {
             ["rate", "section 2", "the rate is exactly (1 - C^(km))^k; checked for six filters"],
             "holds",
             exact < 1e-12,
-            format!("the formula is up to {}% below f_S", shown(100.0 * exact)),
+            format!("the formula is up to {}% below the rate f_S", shown(100.0 * exact)),
         )
-        .unless("the formula is a lower bound on f_S; it is exact for k = 1 or N = 1", bound, "L1"),
+        .unless("the formula is a lower bound on the rate f_S; it is exact for k = 1 or N = 1", bound, "L1"),
         Claim::statement(
             [
                 "rate-exponential",
@@ -138,11 +146,11 @@ fn rate() -> Result<Vec<Claim>> {
             [
                 "rate-known-fill",
                 "section 2",
-                "once the items are stored and x bits are set, the rate is exactly (x/N)^k; checked: the mean of (x/N)^k over all possible x is f_S; N up to 1,000",
+                "if x bits are set, the rate is exactly (x/N)^k; checked by its mean over all possible x, which must be the mean rate f_S; N up to 1,000",
             ],
             "holds",
             known < 1e-11,
-            if known < 1e-11 { "the mean of (x/N)^k is f_S, within 1e-11" } else { "the mean of (x/N)^k is not f_S" },
+            if known < 1e-11 { "the mean of (x/N)^k is the rate f_S, within 1e-11" } else { "the mean of (x/N)^k is not the rate f_S" },
         )
         .see("L2"),
     ])

@@ -134,36 +134,94 @@ impl Paper {
         }
     }
 
-    /// Returns a text that explains the letters and terms in the claims of the paper.
-    pub fn notation(self) -> &'static str {
+    /// Returns the letters and terms in the claims of the paper, each with its meaning. A meaning
+    /// may use the letters before it.
+    pub fn notation(self) -> &'static [(&'static str, &'static str)] {
         match self {
-            Paper::Burns => {
-                "m is the number of bits, n the number of items, k the number of probes per item, and p a required rate. All rates are false-positive rates. The standard filter has independent probes, which can coincide; f_S is its rate. \
-                 The classic filter has k distinct probes per item; f_C is its rate. The best probe count of a filter is the k with the lowest rate: k_S for the standard filter, and k_C for the classic filter. In the paper, U = (1 - (1 - k/m)^n)^k \
-                 is an upper bound on both rates, and L (formula (64)) is a lower bound. M = (1 - (1 - 1/m)^(nk))^k and E = (1 - e^(-nk/m))^k are approximations of the rates. The efficiency of a filter with the rate f is n log2(1/f) / m. \
-                 The peak efficiency, for a given m and k, is the largest efficiency over all n. The greatest efficiency, for a given m, is the largest efficiency over all n and k. C(a, b) is the binomial coefficient."
-            }
-            Paper::Grandi => {
-                "m is the number of bits, n the number of items, and k the number of probes per item. C is the false-positive rate of the classic filter, which has k distinct probes per item. S is the false-positive rate of the standard filter, \
-                 which has independent probes. A1 = (1 - (1 - 1/m)^(nk))^k, A2 = (1 - e^(-nk/m))^k and A3 (formula (11) of the paper) are approximations of S. Errors and differences are percentages of S. The best probe count of a filter is the k \
-                 with the lowest rate. The paper has two settings: m = 128 and n = 16 in setting S1, m = 128 and n = 8 in setting S2."
-            }
-            Paper::Lehr => {
-                "N is the number of bits, m the number of items, k the number of probes per item, and C = 1 - 1/N. A throw is a single probe. E_i is the mean number of set bits after i throws; E is this number after all km throws. \
-                 The rate is the false-positive rate, and f_S is the exact mean rate of the filter."
-            }
-            Paper::KirschMitzenmacher => {
-                "m is the number of bits, n the number of items, k the number of probes per item, and c = m/n. Pr is the mean false-positive rate over all hash functions. f = (1 - e^(-k/c))^k is the limit of this rate for large filters, and \
-                 y = e^(-k/c). Double hashing computes the probes of an item from two hashes, h1 and h2. The partition scheme also computes the probes from two hashes, but each probe has its own slice of m/k bits. A Count-Min sketch (section 9) has \
-                 d rows of w counters. In section 9, epsilon is an error as a share of the total count, and delta is the largest allowed probability of a larger error."
-            }
-            Paper::Dozier => {
-                "M is the total number of bits, k the number of probes per item, and p a required rate. All rates are false-positive rates. There are two designs: a filter is emptied when more than sigma bits are set, or after N items that set a new \
-                 bit. A cycle is the time from one emptying to the next. A filter with two phases consists of two filters that take turns: when the active filter is full, it becomes the frozen filter, which answers queries but receives no items. The trigger \
-                 is the item that ends a cycle or a phase. The model is the paper's model of a filter that is emptied by sigma. The model gives the average rate of the filter, and E[N_0], the mean number of items per cycle. f_w is the rate after N items, \
-                 which is the highest rate of a cycle. f_o and f_a are approximations of average rates: f_o is the average over the first N items of a cycle; f_a is the average over all items of a cycle that has N items that set a new bit. \
-                 A filter planned by f_w, by f_a or by the model holds the largest number of items for which this rate is at most p."
-            }
+            Paper::Burns => &[
+                ("m", "the number of bits"),
+                ("n", "the number of items"),
+                ("k", "the number of probes per item"),
+                ("best probe count", "the k with the lowest false-positive rate of the filter"),
+                ("p", "a required rate"),
+                ("standard", "a filter with independent probes, which can coincide; f_S is its rate, and k_S its best probe count"),
+                ("classic", "a filter with k distinct probes per item; f_C is its rate, and k_C its best probe count"),
+                ("U", "(1 - (1 - k/m)^n)^k, an upper bound on both rates"),
+                ("L", "formula (64) of the paper, a lower bound on both rates"),
+                ("M", "(1 - (1 - 1/m)^(nk))^k, an approximation of the rates"),
+                ("E", "(1 - e^(-nk/m))^k, another approximation"),
+                (
+                    "efficiency",
+                    "n log2(1/f) / m, where f is the rate; for given m and k, the largest efficiency over all n is the peak efficiency; for a given m, the largest efficiency over all n and k is the greatest efficiency",
+                ),
+                ("C(a, b)", "the binomial coefficient"),
+            ],
+            Paper::Grandi => &[
+                ("m", "the number of bits"),
+                ("n", "the number of items"),
+                ("k", "the number of probes per item"),
+                ("best probe count", "the k with the lowest false-positive rate of the filter"),
+                ("C", "the rate of the classic filter, which has k distinct probes per item"),
+                ("S", "the rate of the standard filter, which has independent probes"),
+                ("A1", "(1 - (1 - 1/m)^(nk))^k, an approximation of S; its error is a percentage of S, like all errors and differences"),
+                ("A2", "(1 - e^(-nk/m))^k, an approximation of S"),
+                ("A3", "formula (11) of the paper, an approximation of S"),
+                ("S1, S2", "the two settings of the paper: m = 128 and n = 16 in S1, m = 128 and n = 8 in S2"),
+            ],
+            Paper::Lehr => &[
+                ("N", "the number of bits"),
+                ("m", "the number of items"),
+                ("k", "the number of probes per item; a throw is a single probe"),
+                ("C", "1 - 1/N"),
+                ("E_i", "the mean number of set bits after i throws"),
+                ("E", "the mean number of set bits after all km throws"),
+                ("f_S", "the exact mean false-positive rate of the filter"),
+            ],
+            Paper::KirschMitzenmacher => &[
+                ("m", "the number of bits"),
+                ("n", "the number of items"),
+                ("k", "the number of probes per item"),
+                ("c", "m/n, the number of bits per item"),
+                ("Pr", "the mean false-positive rate over all hash functions"),
+                ("f", "(1 - e^(-k/c))^k, the limit of this rate for large filters"),
+                ("n (Pr - f)", "n times the difference between the rate and its limit"),
+                ("y", "e^(-k/c)"),
+                ("double hashing", "computes the probes of an item from two hashes, h1 and h2"),
+                (
+                    "partition",
+                    "a scheme that also computes the probes from two hashes, but in which each probe has its own slice of m/k bits",
+                ),
+                ("d, w", "the number of rows of a Count-Min sketch, and the number of counters in each row (section 9)"),
+                ("epsilon", "an error as a share of the total count (section 9)"),
+                ("delta", "the largest allowed probability of an error above epsilon (section 9)"),
+            ],
+            Paper::Dozier => &[
+                ("M", "the total number of bits"),
+                ("k", "the number of probes per item"),
+                ("p", "a required false-positive rate"),
+                (
+                    "sigma, N",
+                    "the limits of the two designs: a filter is emptied when more than sigma bits are set, or after N items that set a new bit",
+                ),
+                ("cycle", "the time from one emptying to the next"),
+                (
+                    "two phases",
+                    "two filters that take turns: when the active filter is full, it becomes the frozen filter, which answers queries but receives no items",
+                ),
+                ("trigger", "the item that ends a cycle or a phase"),
+                (
+                    "model",
+                    "the paper's model of a filter that is emptied by sigma; it gives the average rate and the mean number of items per cycle",
+                ),
+                ("E[N_0]", "this mean number of items"),
+                ("f_w", "the rate after N items, which is the highest rate of a cycle"),
+                ("f_o", "an approximation of the average rate: the average over the first N items of a cycle"),
+                ("f_a", "an approximation of the average rate: the average over all items of a cycle with N items that set a new bit"),
+                (
+                    "planned by",
+                    "a filter planned by f_w, by f_a or by the model holds the largest number of items for which this rate is at most p",
+                ),
+            ],
         }
     }
 

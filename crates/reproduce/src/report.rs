@@ -55,20 +55,25 @@ pub fn report(chapters: &[Chapter], how: &str) -> String {
     page
 }
 
+fn notation_item(term: &str, meaning: &str) -> String {
+    format!("<li><b>{}</b>: {}</li>", escaped(term), escaped(meaning))
+}
+
 fn write_chapter(page: &mut String, chapter: &Chapter) {
     let counts = Verdict::ALL.map(|verdict| {
         let count = chapter.claims.iter().filter(|claim| claim.verdict == verdict).count();
         format!("<span class=\"{}\">{count} {verdict}</span>", verdict.name())
     });
+    let notation: Vec<String> = chapter.paper.notation().iter().map(|(term, meaning)| notation_item(term, meaning)).collect();
     // Writing to a text cannot fail.
     let _ = writeln!(
         page,
-        "<h2 id=\"{}\">{}</h2>\n<p>{} claims: {}.</p>\n<p>{}</p>",
+        "<h2 id=\"{}\">{}</h2>\n<p>{} claims: {}.</p>\n<ul>{}</ul>",
         chapter.paper.name(),
         escaped(chapter.paper.title()),
         chapter.claims.len(),
         counts.join(", "),
-        escaped(chapter.paper.notation())
+        notation.concat()
     );
     page.push_str("<div class=\"charts\">\n");
     for (name, svg) in &chapter.charts {

@@ -183,7 +183,9 @@ fn print_text(out: &mut impl Write, is_first: bool, paper: Paper, claims: &[Clai
         Verdict::ALL.iter().try_for_each(|verdict| line(verdict.name(), verdict.meaning()))?;
         LINES.iter().try_for_each(|(label, meaning)| line(label, meaning))?;
     }
-    line("letters", paper.notation())?;
+    for (number, (term, meaning)) in paper.notation().iter().enumerate() {
+        line(if number == 0 { "letters" } else { "" }, &format!("{term}: {meaning}"))?;
+    }
     for claim in claims {
         writeln!(out)?;
         print_claim(out, columns, claim)?;

@@ -51,14 +51,18 @@ fn efficiencies() -> Result<Vec<Claim>> {
             [
                 "peak-of-m",
                 "section 4.1",
-                "with M in place of the rate, the peak efficiency is the same for every k, at n = ln 2 / (k ln(m/(m-1))); m = 100, k = 1 to 100",
+                "if the efficiency is computed from the approximation M, its peak is the same for every k, at n = ln 2 / (k ln(m/(m-1))); m = 100, k = 1 to 100",
             ],
             "holds",
             mean.holds(),
             mean.found(),
         ),
         Claim::statement(
-            ["peak-of-e", "section 4.1", "if E is taken as the rate, the peak efficiency is ln 2 for every k; m = 10^9, k = 1 to 100"],
+            [
+                "peak-of-e",
+                "section 4.1",
+                "if the efficiency is computed from the approximation E, its peak is ln 2 for every k; m = 10^9, k = 1 to 100",
+            ],
             "holds",
             textbook.holds(),
             textbook.found(),
@@ -117,9 +121,9 @@ fn standard_peaks() -> Result<Vec<Claim>> {
             ],
             "holds",
             falling.holds(),
-            format!("if n is a whole number, {}", falling.found()),
+            format!("for whole numbers n, {}", falling.found()),
         )
-        .unless("the claim is true if n need not be a whole number; this follows from theorem 26", less.holds(), "B22"),
+        .unless("the claim is true if n can be any positive number; this follows from theorem 26", less.holds(), "B22"),
         Claim::number(
             "figure-9-efficiency",
             "figure 9",
@@ -166,7 +170,7 @@ fn standard_peaks() -> Result<Vec<Claim>> {
         Claim::number(
             "corollary-30-standard",
             "corollary 30",
-            "the limit of the standard filter's greatest efficiency for large m; computed at m = 10^9",
+            "the limit of the standard filter's greatest efficiency as m grows; computed at m = 10^9",
             "0.6931",
             standard_limit(1_000_000_000)?.1,
         ),
@@ -235,7 +239,7 @@ fn classic_peaks() -> Result<Vec<Claim>> {
             greatest.holds(),
             greatest.found(),
         )
-        .unless("for odd m other than 3, the claim is true with m/2 rounded up or down; both give a k that reaches the greatest efficiency", rounded.holds(), "B27"),
+        .unless("for odd m other than 3, the claim is true if m/2 is rounded; rounding up and rounding down both give a k that reaches the greatest efficiency", rounded.holds(), "B27"),
         Claim::statement(
             ["one-probe-alike", "section 4.1.2", "for k = 1, both filters have the same peak efficiency, which is below ln 2; checked for all m up to 40"],
             "holds",
@@ -243,13 +247,13 @@ fn classic_peaks() -> Result<Vec<Claim>> {
             same.found(),
         ),
         Claim::statement(
-            ["remark-29-items", "remark 29", "formula (76), (m/k - 1) ln 2, is close to the item count at the peak efficiency of the classic filter (within one item or 2%); m = 100 and 1,000, k = 1 to 20"],
+            ["remark-29-items", "remark 29", "formula (76), (m/k - 1) ln 2, gives the item count at which the classic filter is most efficient, within one item or 2%; m = 100 and 1,000, k = 1 to 20"],
             "holds",
             items_near.holds(),
             items_near.found(),
         ),
         Claim::statement(
-            ["remark-29-probes", "remark 29", "formula (77), m ln 2 / (n + ln 2), is close to the best probe count of the classic filter (within one probe or 2%); m = 100 and 1,000, n = 1 to 20"],
+            ["remark-29-probes", "remark 29", "formula (77), m ln 2 / (n + ln 2), gives the best probe count of the classic filter, within one probe or 2%; m = 100 and 1,000, n = 1 to 20"],
             "holds",
             probes_printed,
             format!("at n = 1 and m = 100, the formula gives {} probes, but {} probes are best; for two or more items, {}", shown(alone.0), alone.1, probes_near.found()),
@@ -280,7 +284,7 @@ fn classic_peaks() -> Result<Vec<Claim>> {
             [
                 "corollary-30-classic",
                 "corollary 30",
-                "the limit of the classic filter's greatest efficiency for large m; computed with formula (75) at m = 2^40, and compared within 1e-9",
+                "the limit of the classic filter's greatest efficiency as m grows; formula (75) at m = 2^40 must agree with it within 1e-9",
             ],
             "1",
             (1.0 - 1e-9..=1.0).contains(&largest),
@@ -324,20 +328,20 @@ fn valleys_and_compression() -> Result<Vec<Claim>> {
     let filters = 1.0 / classic(16, 1, 8)?;
     Ok(vec![
         Claim::statement(
-            ["theorem-31", "theorem 31", "E is the same for k and for k + 1 probes if n/m = ln z, where z^(k+1) = z + 1 (formula (79)); checked for k = 1 to 1,000"],
+            ["theorem-31", "theorem 31", "the approximation E is the same for k and for k + 1 probes if n/m = ln z, where z^(k+1) = z + 1 (formula (79)); checked for k = 1 to 1,000"],
             "holds",
             equal.holds(),
-            format!("{}; for k = 1, e^x is {}", equal.found(), shown(golden)),
+            format!("{}; for k = 1, z is {}", equal.found(), shown(golden)),
         ),
         Claim::statement(
-            ["filters-of-one-item", "section 4.3", "there are C(k, k) different classic filters with one item; m = 16, k = 8"],
+            ["filters-of-one-item", "section 4.3", "the number of different classic filters with one item is the binomial coefficient C(k, k); m = 16, k = 8"],
             "holds",
             crate::agrees(filters, "1"),
             format!("there are {} such filters", grouped(filters)),
         )
         .unless("there are C(m, k) such filters", crate::agrees(filters, "12870"), "B23"),
         Claim::statement(
-            ["compressed", "section 4.3", "if all classic filters with one item are numbered, and only the number of a filter is stored, the efficiency is 1; m = 16, k = 1, 2, 4, 8"],
+            ["compressed", "section 4.3", "if a classic filter with one item is stored as its number in a list of all such filters, the efficiency is 1; m = 16, k = 1, 2, 4, 8"],
             "holds",
             shares.iter().all(|share| (share - 1.0).abs() < 1e-12),
             format!("the efficiencies are {}, because the stored number is rounded up to whole bits", listed(shares.iter().map(|share| shown(*share)))),
@@ -350,7 +354,7 @@ fn valleys_and_compression() -> Result<Vec<Claim>> {
             format!("the efficiency is {}", listed(ITEMS.iter().zip(&peaks).map(|(items, peak)| format!("{} at n = {items}", shown(*peak))))),
         )
         .unless(
-            "over all, the efficiency is lowest for very few and for very many items; between two neighbouring peaks, it is lowest where two probe counts are equally good",
+            "the efficiency is lowest for very few and for very many items; between two neighbouring peaks, it is lowest where two probe counts are equally good",
             least && valley,
             "B34",
         ),
