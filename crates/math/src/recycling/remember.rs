@@ -18,8 +18,8 @@ use crate::{Rate, try_bisect};
 /// With such a mode, every item is remembered for at least `floor(sigma / probes)` more new items,
 /// whatever the hashes are. Here, sigma is the recycle threshold.
 ///
-/// If `forgotten` is above 0, it is the largest allowed probability that an item is no longer
-/// remembered after `items` more new items have come. This probability is the value of
+/// If `forgotten` is above 0, it is the largest allowed probability that an item has been forgotten
+/// by the time `items` other new items have come. This probability is the value of
 /// [`Forgetting::probability`](super::Forgetting::probability). With one phase, a cycle must have
 /// about `items / forgotten` items. With two phases, each phase needs only slightly more than
 /// `items / (1 + forgotten)` items.
