@@ -352,7 +352,7 @@ fn capacity_claims() -> Result<Vec<Claim>> {
             ["thirty-percent", "abstract and section I", "a filter planned by the model holds at least 30% more items than one planned by f_w (the highest rate of a cycle); M = 100,000"],
             "holds",
             gains.iter().all(|gain| *gain >= 30.0),
-            format!("the share by which a filter planned by the model holds more items is {}", list(&gains)),
+            format!("a filter planned by the model holds more items by these shares: {}", list(&gains)),
         )
         .unless("the claim is true if p is at least 1e-4", gains[..9].iter().all(|gain| *gain >= 30.0), "D17"),
     ])
@@ -387,11 +387,11 @@ fn figure_7_claims() -> Result<Vec<Claim>> {
             [
                 "figure-7-match",
                 "section I and figure 7",
-                "two phases together hold nearly as many items as one phase in the same memory: one phase holds at most 1.1 times as many items as both phases; M = 100,000",
+                "in the same memory, a filter with two phases holds nearly as many items as a filter with one phase, which holds at most 1.1 times as many; M = 100,000",
             ],
             "holds",
             ratios.iter().all(|[_, kept]| kept / 2.0 < 1.1),
-            format!("the ratio of one phase to both phases is {both}"),
+            format!("the filter with one phase holds more items by these factors: {both}"),
         )
         .unless(
             "the ratio falls slowly as p falls, but is still above 1.2 at p = 1e-6",
