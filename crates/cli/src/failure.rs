@@ -118,8 +118,8 @@ fn word(bytes: &[u8]) -> String {
         return format!("\"$(printf '{}')\"", bytes.iter().map(|&byte| octal(byte)).collect::<String>());
     }
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-/+,@%:=".contains(&byte);
-    // A word of punctuation alone would look like a part of the sentence. In zsh, a word that begins
-    // with `=` is the path of a program.
+    // A word of punctuation alone would look like a part of the sentence. In zsh, a word that
+    // begins with `=` is the path of a program.
     let has_letter = text.bytes().any(|byte| byte.is_ascii_alphanumeric());
     if has_letter && !text.starts_with('=') && text.bytes().all(is_plain) {
         text.into_owned()
