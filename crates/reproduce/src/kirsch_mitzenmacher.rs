@@ -80,7 +80,7 @@ fn section_6() -> Result<Vec<Claim>> {
             (composite - printed).abs() < 0.01,
             shown(composite),
         )
-        .unless("0.525455; two items can share several positions but not all, because the number of bits of a slice, 2,000,000, is divisible by 2, 4 and 5", (composite - slices_constant(8.0, 6, 2_000_000)).abs() < 1e-3, "K18"),
+        .unless("0.525455; the number of bits of a slice, 2,000,000, is divisible by 2, 4 and 5, so two items can share some of their positions without sharing all of them", (composite - slices_constant(8.0, 6, 2_000_000)).abs() < 1e-3, "K18"),
         Claim::statement(
             ["theorem-6-1-double", "theorem 6.1", "n (Pr - f) for double hashing; c = 8, k = 6, n = 10^6"],
             "0.055355",

@@ -375,7 +375,7 @@ fn add_held(report: &mut Report, held: f64) {
 fn gained(gain: Option<f64>) -> String {
     gain.map_or(String::new(), |gain| {
         let than_usual = if gain < 1.0 { "fewer" } else { "more" };
-        format!(" ({}% {than_usual} per bit than `usual`)", significant(100.0 * (gain - 1.0).abs(), 3))
+        format!(" ({}% {than_usual} items per bit than `usual`)", significant(100.0 * (gain - 1.0).abs(), 3))
     })
 }
 
