@@ -266,14 +266,14 @@ impl core::error::Error for ParseSeedError {}
 pub enum MergeError {
     /// The numbers of bits differ.
     Bits {
-        /// The number of bits of the filter that the merge would change.
+        /// The number of bits of the first filter, which the merge would change.
         ours: u64,
         /// The number of bits of the other filter.
         theirs: u64,
     },
     /// The numbers of probes differ.
     Probes {
-        /// The number of probes of the filter that the merge would change.
+        /// The number of probes of the first filter, which the merge would change.
         ours: u32,
         /// The number of probes of the other filter.
         theirs: u32,
@@ -303,8 +303,8 @@ pub enum MergeError {
     },
     /// The hash functions differ.
     Hasher {
-        /// The hasher of the filter that the merge would change, or `None` if the hasher has no
-        /// number in the file format. Filters with such a hasher cannot be saved.
+        /// The hasher of the first filter, which the merge would change, or `None` if the hasher
+        /// has no number in the file format. Filters with such a hasher cannot be saved.
         ours: Option<HasherId>,
         /// The hasher of the other filter, or `None` if this hasher has no number in the file
         /// format.
