@@ -165,7 +165,7 @@ fn minimisation() -> Result<Vec<Claim>> {
             [
                 "most-items",
                 "section 3.4",
-                "for n >= n_max, every k gives a rate above p, where n_max is the largest n at which some k gives a rate of at most p; standard filter, m = 1,000, p = 0.1%",
+                "n_max is the largest n at which some k gives a rate of at most p; the paper says that every k gives a rate above p if n >= n_max; standard filter, m = 1,000, p = 0.1%",
             ],
             "n >= n_max",
             least_rate(1000, most)?.lower > limit,
@@ -176,7 +176,7 @@ fn minimisation() -> Result<Vec<Claim>> {
             [
                 "least-bits",
                 "section 3.4",
-                "for m <= m_min, every k gives a rate above p, where m_min is the smallest m at which some k gives a rate of at most p; standard filter, n = 50, p = 0.1%",
+                "m_min is the smallest m at which some k gives a rate of at most p; the paper says that every k gives a rate above p if m <= m_min; standard filter, n = 50, p = 0.1%",
             ],
             "m <= m_min",
             least_rate(least, 50)?.lower > limit,

@@ -215,7 +215,7 @@ fn figure_4_claims(make: Maker<'_>, known: &Known) -> Result<Vec<Claim>> {
             [
                 "figure-4-bounds",
                 "figure 4",
-                "for a filter that is emptied after N items that set a new bit, the approximations f_o and f_a are below the average rate; M = 1,000; points: k = 3, 5, 7 with N up to 300",
+                "if a filter is emptied each time N items have set a new bit, the approximations f_o and f_a are below the average rate; M = 1,000; points: k = 3, 5, 7 with N up to 300",
             ],
             "holds",
             below,
@@ -224,7 +224,7 @@ fn figure_4_claims(make: Maker<'_>, known: &Known) -> Result<Vec<Claim>> {
             [
                 "figure-4-tighter",
                 "figure 4",
-                "for a filter that is emptied after N items that set a new bit, the approximation f_a is closer to the average rate than f_o; M = 1,000; points: k = 3, 5, 7 with N up to 300",
+                "if a filter is emptied each time N items have set a new bit, the approximation f_a is closer to the average rate than f_o; M = 1,000; points: k = 3, 5, 7 with N up to 300",
             ],
             "holds",
             held(&|point| point.printed[0] < point.printed[1]),
@@ -233,7 +233,7 @@ fn figure_4_claims(make: Maker<'_>, known: &Known) -> Result<Vec<Claim>> {
             [
                 "figure-4-exact",
                 "figure 4",
-                "for a filter that is emptied after N items that set a new bit, the exact average rate is inside the 99% confidence interval of the simulated rate; M = 1,000; points: k = 3, 5, 7 with N up to 300",
+                "if a filter is emptied each time N items have set a new bit, the exact average rate is inside the 99% confidence interval of the simulated rate; M = 1,000; points: k = 3, 5, 7 with N up to 300",
             ],
             &exact,
             &seen,

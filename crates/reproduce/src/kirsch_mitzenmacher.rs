@@ -74,7 +74,7 @@ fn section_6() -> Result<Vec<Claim>> {
             [
                 "theorem-6-1-composite",
                 "theorem 6.1",
-                "n (Pr - f) for the partition scheme with slices of 4n/3 bits, which is never a prime number; c = 8, k = 6, n = 1,500,000",
+                "n (Pr - f) for the partition scheme with slices of 4n/3 bits (4n/3 is never a prime number); c = 8, k = 6, n = 1,500,000",
             ],
             "0.485168",
             (composite - printed).abs() < 0.01,
