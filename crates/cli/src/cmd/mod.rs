@@ -44,6 +44,7 @@ pub(crate) fn for_others(filter: &AnyFilter<impl Counted>) -> &'static str {
 /// A text like `at least 128 distinct`: how many of all records certainly are `what`.
 pub(crate) fn certainly(all: u64, certain: u64, what: &str) -> String {
     match certain {
+        0 if all == 1 => format!("perhaps not {what}"),
         0 => format!("perhaps none of them {what}"),
         1 if all == 1 => what.to_owned(),
         _ if certain == all => format!("all {what}"),
@@ -161,8 +162,10 @@ pub(crate) fn add_state(report: &mut Report, filter: &AnyFilter) -> Result<(), F
     let by_fill = items_by_fill(filter, filter.changed(), filter.most_items())?.filter(|_| filter.is_merged());
     let shown = match by_fill {
         Some((lower, upper)) if lower < upper => format!("{} to {} distinct keys (99.9999% confidence)", count(lower), count(upper)),
+        Some((_, upper)) if filter.changed() < filter.most_items() => format!("{} (99.9999% confidence)", plural(upper, "distinct key")),
         _ => held(filter),
     };
+    report.field("items_by_fill", by_fill.map(|(lower, upper)| json!({ "lower": lower, "upper": upper, "confidence": CONFIDENCE })));
     report.line("holds", format!("{shown}{planned}"));
     let asked = filter.rate().map_or(String::new(), |asked| format!("; {asked} was requested"));
     let now = if filter.fill_tells_rate() { fpr_text(&now, 4) } else { format!("at most {}", rate_up(now.upper, 3)) };

@@ -243,7 +243,7 @@ fn add_design(
         1 => "when more than 1 bit is set".to_owned(),
         sigma => format!("when more than {} bits are set", count(sigma)),
     };
-    report.line(label, format!("{}, {probes}: {items} per {unit}{}; {ends} {when}", size(design.total_bits()), gained(gain)));
+    report.line(label, format!("{}, {probes}: {items} per {unit}; {ends} {when}{}", size(design.total_bits()), gained(gain)));
     if is_one {
         add_held(report, held);
     }
@@ -305,7 +305,7 @@ fn add_blocked(report: &mut Report, designs: &Designs, layout: Layout, asked: &A
     let above = rate(design.limit(), 4);
     report.line(
         "blocked",
-        format!("{}, {probes}: at least {items} per cycle{}; emptied when its rate exceeds {above}", size(design.bits()), gained(gain)),
+        format!("{}, {probes}: at least {items} per cycle; emptied when its rate exceeds {above}{}", size(design.bits()), gained(gain)),
     );
     add_held(report, held);
     report.line("", format!("the rate is at most {} on average, and {above} at worst", proven(&run.fpr, Some(asked.rate))));
@@ -375,7 +375,7 @@ fn add_held(report: &mut Report, held: f64) {
 fn gained(gain: Option<f64>) -> String {
     gain.map_or(String::new(), |gain| {
         let than_usual = if gain < 1.0 { "fewer" } else { "more" };
-        format!(" ({}% {than_usual} items per bit than `usual`)", significant(100.0 * (gain - 1.0).abs(), 3))
+        format!("; holds {}% {than_usual} items per bit than `usual`", significant(100.0 * (gain - 1.0).abs(), 3))
     })
 }
 

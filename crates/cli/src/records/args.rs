@@ -3,6 +3,7 @@
 use super::csv::{Column, Csv};
 use super::json;
 use super::key::{Fields, KeyOf, decode_hex};
+use super::source::Reading;
 use super::split::{Ends, Split};
 use super::splitter::Splitter;
 use crate::args::{bytes, count};
@@ -251,10 +252,10 @@ impl RecordArgs {
         }
     }
 
-    /// Whether inputs are not decompressed. Keys of a fixed length may begin with any bytes, even
-    /// those that mark a compressed file.
-    pub(super) fn reads_as_is(&self) -> bool {
-        self.as_is || self.fixed.is_some()
+    /// How inputs are read. Keys of a fixed length may begin with any bytes, even those that mark a
+    /// compressed file, so they are read as they are.
+    pub(super) fn reading(&self) -> Reading {
+        Reading { as_is: self.as_is || self.fixed.is_some(), ends_by_nul: self.null }
     }
 
     /// Returns options for plain lines of at most this many bytes.

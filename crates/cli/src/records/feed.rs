@@ -5,7 +5,7 @@
 
 use super::MARK;
 use super::ahead::{Ahead, Done, Next};
-use super::source::{open, read_retrying};
+use super::source::{Reading, open, read_retrying};
 use std::cell::Cell;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -62,7 +62,7 @@ pub(super) struct Feed {
 
 struct Shared {
     paths: Vec<PathBuf>,
-    as_is: bool,
+    reading: Reading,
     /// The number of bytes read from the files, before decompression.
     read: Arc<AtomicU64>,
     /// The first input that is still needed. Inputs before it are not read any further.
@@ -79,11 +79,11 @@ pub(super) enum Waited {
 
 impl Feed {
     /// Starts reading the inputs, in order.
-    pub(super) fn start(paths: &[PathBuf], as_is: bool, ahead: Option<Ahead>) -> io::Result<Feed> {
+    pub(super) fn start(paths: &[PathBuf], reading: Reading, ahead: Option<Ahead>) -> io::Result<Feed> {
         let waiting = WAITING + ahead.as_ref().map_or(0, Ahead::threads);
         let (to_us, messages) = sync_channel(waiting);
         let (used, from_us) = sync_channel(waiting + 2);
-        let shared = Arc::new(Shared { paths: paths.to_vec(), as_is, read: Arc::default(), wanted: AtomicUsize::new(0) });
+        let shared = Arc::new(Shared { paths: paths.to_vec(), reading, read: Arc::default(), wanted: AtomicUsize::new(0) });
         let theirs = Arc::clone(&shared);
         std::thread::Builder::new().name("reader".to_owned()).spawn(move || read_inputs(&theirs, ahead, &to_us, &from_us))?;
         Ok(Feed { messages, used, shared, left: Cell::new(paths.len()) })
@@ -170,7 +170,7 @@ fn read_input(
     messages: &SyncSender<Coming>,
     used: &Receiver<Block>,
 ) -> io::Result<()> {
-    let mut source = open(path, shared.as_is, &shared.read)?;
+    let mut source = open(path, shared.reading, &shared.read)?;
     ahead.iter_mut().for_each(|ahead| ahead.begin_input());
     let mut is_first = true;
     while wanted() {
@@ -228,7 +228,7 @@ mod tests {
     fn inputs_that_nobody_reads_on_are_errors() {
         let (to_us, messages) = sync_channel(3);
         let (used, _from_us) = sync_channel(1);
-        let shared = Arc::new(Shared { paths: Vec::new(), as_is: false, read: Arc::default(), wanted: AtomicUsize::new(0) });
+        let shared = Arc::new(Shared { paths: Vec::new(), reading: Reading::default(), read: Arc::default(), wanted: AtomicUsize::new(0) });
         let feed = Feed { messages, used, shared, left: Cell::new(3) };
         to_us.send(Coming::InputEnded(Ok(()))).expect("there is room");
         drop(to_us);

@@ -184,7 +184,7 @@ impl Records {
         let columns = ahead::Shared::new(Mutex::new(splitter.columns()));
         let splitters = (0..args.threads()).map(|_| args.splitter()).collect::<Result<Vec<_>, _>>()?;
         let ahead = if splitters.len() > 1 { Some(Ahead::start(splitters, splitter.ends(), &columns, found.passing, &work)) } else { None };
-        let feed = ahead.transpose().and_then(|ahead| Feed::start(&paths, args.reads_as_is(), ahead));
+        let feed = ahead.transpose().and_then(|ahead| Feed::start(&paths, args.reading(), ahead));
         let feed = feed.map_err(|error| Failure::new(format_args!("cannot start a thread: {error}")))?;
         let progress =
             if args.shows_progress() && !silent { Progress::over_bytes(args.noun(), total_bytes(&paths)) } else { Progress::none() };

@@ -64,7 +64,7 @@ impl Records {
         let (noun, unread) = (self.noun, self.failed_inputs - self.doubtful_inputs);
         let was = |number: u64| if number == 1 { "was" } else { "were" };
         let skipped = (self.skipped > 0).then(|| format!("{} {} skipped", plural(self.skipped, noun), was(self.skipped)));
-        let failed = (unread > 0).then(|| format!("{} could not be read completely, so {noun}s are missing", plural(unread, "input")));
+        let failed = (unread > 0).then(|| format!("{} could not be read completely, so {noun}s may be missing", plural(unread, "input")));
         let doubtful = self.doubtful_inputs;
         let doubt =
             (doubtful > 0).then(|| format!("{} {} damaged, so {noun}s may be wrong or missing", plural(doubtful, "input"), was(doubtful)));

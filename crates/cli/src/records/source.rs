@@ -112,22 +112,6 @@ fn is_tar(header: &[u8; TAR_HEADER]) -> bool {
     header.contains(&0) && stored == Some(others + 8 * u64::from(b' '))
 }
 
-/// Whether these bytes may be the beginning of the header of a file in a tar archive. A header has
-/// no newline. Its first field is a name, which fills 100 bytes or is followed by NULs; after a
-/// name of 100 bytes come seven digits and a NUL. A NUL at the end of the bytes counts as the end
-/// of a record, so that records that end with NUL are passed on at once.
-fn may_begin_tar(bytes: &[u8]) -> bool {
-    const NAME: usize = 100;
-    if bytes.len() >= TAR_HEADER || bytes.contains(&b'\n') {
-        return false;
-    }
-    match bytes.iter().position(|&byte| byte == 0) {
-        None => true,
-        Some(end) if end < NAME => bytes.len() > end + 1 && bytes[end..bytes.len().min(NAME)].iter().all(|&byte| byte == 0),
-        Some(end) => end == NAME + 7,
-    }
-}
-
 /// Passes bytes on, unless they are those of a tar archive. Archives are often compressed, so this
 /// examines the unpacked bytes.
 struct NoArchive<R> {
@@ -142,7 +126,8 @@ impl<R: Read> Read for NoArchive<R> {
         if std::mem::replace(&mut self.is_examined, true) {
             return Ok(length);
         }
-        while length < buffer.len() && may_begin_tar(&buffer[..length]) {
+        // A header has no newline. So this waits for at most one line.
+        while length < TAR_HEADER.min(buffer.len()) && !buffer[..length].contains(&b'\n') {
             match read_retrying(&mut self.source, &mut buffer[length..])? {
                 0 => break,
                 more => length += more,
@@ -189,13 +174,24 @@ pub(crate) fn check_not_output(paths: &[PathBuf]) -> Result<(), Failure> {
     Ok(())
 }
 
+/// How the bytes of an input are read.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Reading {
+    /// Whether the bytes are used unchanged: nothing is decompressed or refused.
+    pub(super) as_is: bool,
+    /// Whether records end with NUL. Such records can come one by one from a pipe, and can look
+    /// like the header of an archive. So only files of such records are examined for archives.
+    pub(super) ends_by_nul: bool,
+}
+
 /// Opens an input. If its first bytes are those of gzip or Zstandard, the input is decompressed,
-/// unless `as_is` is set. `read` counts the bytes that are read from it.
-pub(super) fn open(path: &Path, as_is: bool, read: &Arc<AtomicU64>) -> io::Result<Box<dyn Read>> {
+/// unless they are read as they are. `read` counts the bytes that are read from it.
+pub(super) fn open(path: &Path, reading: Reading, read: &Arc<AtomicU64>) -> io::Result<Box<dyn Read>> {
     let mut file = Counted { file: open_file(path)?, read: Arc::clone(read) };
-    if as_is {
+    if reading.as_is {
         return Ok(Box::new(file));
     }
+    let can_be_archive = !reading.ends_by_nul || file.file.metadata()?.is_file();
     let first = first_bytes(&mut file)?;
     if let Some(why) = refusal(path, &first) {
         return Err(io::Error::other(why));
@@ -213,7 +209,7 @@ pub(super) fn open(path: &Path, as_is: bool, read: &Arc<AtomicU64>) -> io::Resul
         }
         _ => Box::new(whole),
     };
-    Ok(Box::new(NoArchive { source, path: path.to_owned(), is_examined: false }))
+    Ok(Box::new(NoArchive { source, path: path.to_owned(), is_examined: !can_be_archive }))
 }
 
 /// Reads at least once, and continues as long as the bytes could be the beginning of a magic

@@ -20,6 +20,9 @@ use truebloom_math::{Fpr, Method};
 /// The shortest time between two messages about phases that end early.
 const QUIET_FOR: Duration = Duration::from_secs(60);
 
+/// The option with which not all lines are forgotten at the same time.
+const REMEMBER: &str = "--remember (forgets only old lines)";
+
 /// Returns advice on how to avoid forgetting. An existing state cannot be enlarged, so for a state
 /// the advice is to begin a new one.
 fn more(args: &Args) -> &'static str {
@@ -133,13 +136,14 @@ impl Account {
         self.told = true;
         warn(format_args!(
             "the memory ({}) was full within the first {} and was emptied, so earlier lines count as new if they occur again. \
-             To avoid this, {} --remember (forgets only old lines), or add --strict (stops when the memory is full)",
+             To avoid this, {}, or add --strict (stops when the memory is full)",
             bytes(chosen.bytes()),
             plural(sift.tally.read, self.noun),
-            if args.state.is_some() {
-                "begin a new state with more --memory, a larger -n or".to_owned()
-            } else {
-                format!("{}, add", more(args))
+            match (args.state.is_some(), chosen.design.layout()) {
+                // A blocked filter has no second phase.
+                (_, Layout::Blocked | Layout::Auto) => more(args).to_owned(),
+                (true, _) => format!("begin a new state with more --memory, a larger -n or {REMEMBER}"),
+                (false, _) => format!("{}, {} {REMEMBER}", more(args), args.sizing.advice_to_remember()),
             }
         ));
     }

@@ -93,6 +93,12 @@ impl Sizing {
         }
     }
 
+    /// How to change the options so that only old lines are forgotten: these words, followed by
+    /// `--remember`.
+    pub(super) fn advice_to_remember(&self) -> &'static str {
+        if self.items.is_some() { "replace -n by" } else { "add" }
+    }
+
     /// Whether no option is given.
     pub(super) fn is_empty(&self) -> bool {
         self.is_unsized() && self.rate.is_none()

@@ -182,7 +182,11 @@ pub(super) fn check_same(path: &Path, filter: &Filter, there: &Chosen, asked: &C
             "the size of this state differs slightly from the requested size (too little to show in the printed digits); omit the size options to continue with this file, or give another file",
         ));
     }
-    let assumed = if sized && !args.sizing.asks_rate() { format!(" (-p is not given, so it is {DEFAULT_RATE})") } else { String::new() };
+    let assumed = if sized && !args.sizing.asks_rate() && worst(there)? != worst(asked)? {
+        format!(" (-p is not given, so it is {DEFAULT_RATE})")
+    } else {
+        String::new()
+    };
     Err(Failure::at(
         path,
         format_args!(

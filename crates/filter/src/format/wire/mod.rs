@@ -47,9 +47,9 @@ use crate::format::{FileHeader, HEADER_BYTES, check_length};
 use alloc::vec::Vec;
 use envelope::What;
 
-/// The largest ratio of the uncompressed length of a file to its compressed length. [`compress`] adds
-/// zeros to a compressed file whose ratio would be higher. The limit bounds the memory that a short
-/// malicious file can take. gzip has a similar limit.
+/// The largest ratio of the uncompressed length of a file to its compressed length. [`compress`]
+/// adds zeros to a compressed file whose ratio would be higher. The limit bounds the memory that a
+/// short malicious file can take. gzip has a similar limit.
 pub const MOST_EXPANSION: u64 = 1024;
 
 /// Returns true if the bytes begin with the signature of a compressed file or of a difference. Both
