@@ -158,11 +158,9 @@ pub(crate) fn mismatch(purpose: Purpose, first: &Path, other: &Path, error: &Mer
             let name = |id: Option<truebloom::HasherId>| id.map_or("unknown", truebloom::HasherId::name);
             differ(format!("uses the hash function {}", name(ours)), format!("uses {}", name(theirs)))
         }
-        MergeError::Layers => format!(
-            "{} and {} are filters that grow, which may hold the same key in different layers; query both filters instead",
-            first.shown(),
-            other.shown()
-        ),
+        MergeError::Layers => {
+            format!("{} and {} are filters that grow, which may hold the same key in different layers", first.shown(), other.shown())
+        }
         _ => format!("{} and {}: {error}", first.shown(), other.shown()),
     };
     let refused = match purpose {
@@ -170,8 +168,10 @@ pub(crate) fn mismatch(purpose: Purpose, first: &Path, other: &Path, error: &Mer
         Purpose::Intersection => format!("cannot intersect: {why}; nothing was written"),
         Purpose::Comparison => format!("cannot compare: {why}"),
     };
-    if matches!(error, MergeError::Layers | MergeError::Memory { .. }) {
-        return Failure::new(refused);
+    match error {
+        MergeError::Layers => return Failure::new(format_args!("{refused}. Query both filters instead: truebloom check --all")),
+        MergeError::Memory { .. } => return Failure::new(refused),
+        _ => {}
     }
     let remedy = if purpose == Purpose::Union {
         // Not an insertion into the first filter, which was planned for its own keys alone.

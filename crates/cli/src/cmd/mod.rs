@@ -92,6 +92,17 @@ pub(crate) fn items_by_fill(filter: &AnyFilter<impl Counted>, least: u64, most: 
     Ok(found.and_then(|found| Some((found.lower.clamp(least, most), found.upper?.clamp(least, most)))))
 }
 
+/// The JSON form of the result of [`items_by_fill`].
+pub(crate) fn by_fill_value((lower, upper): (u64, u64)) -> Value {
+    json!({ "lower": lower, "upper": upper, "confidence": CONFIDENCE })
+}
+
+/// A text that says what a filter holds, from the result of [`items_by_fill`].
+fn held_by_fill((lower, upper): (u64, u64)) -> String {
+    let items = if lower < upper { format!("{} to {} distinct keys", count(lower), count(upper)) } else { plural(upper, "distinct key") };
+    format!("{items} (99.9999% confidence)")
+}
+
 /// A text like `7 probes`. For a filter that grows, this is the number of probes in all layers,
 /// although a look-up of a missing key usually examines only a few of them.
 pub(crate) fn probes(filter: &AnyFilter<impl Counted>) -> String {
@@ -160,13 +171,8 @@ pub(crate) fn add_state(report: &mut Report, filter: &AnyFilter) -> Result<(), F
         .field("over_capacity", filter.is_over_capacity());
     let planned = filter.capacity().map_or(String::new(), |items| format!("; planned for {}", count(items)));
     let by_fill = items_by_fill(filter, filter.changed(), filter.most_items())?.filter(|_| filter.is_merged());
-    let shown = match by_fill {
-        Some((lower, upper)) if lower < upper => format!("{} to {} distinct keys (99.9999% confidence)", count(lower), count(upper)),
-        Some((_, upper)) if filter.changed() < filter.most_items() => format!("{} (99.9999% confidence)", plural(upper, "distinct key")),
-        _ => held(filter),
-    };
-    report.field("items_by_fill", by_fill.map(|(lower, upper)| json!({ "lower": lower, "upper": upper, "confidence": CONFIDENCE })));
-    report.line("holds", format!("{shown}{planned}"));
+    report.field("items_by_fill", by_fill.map(by_fill_value));
+    report.line("holds", format!("{}{planned}", by_fill.map_or_else(|| held(filter), held_by_fill)));
     let asked = filter.rate().map_or(String::new(), |asked| format!("; {asked} was requested"));
     let now = if filter.fill_tells_rate() { fpr_text(&now, 4) } else { format!("at most {}", rate_up(now.upper, 3)) };
     report.line("rate", format!("{now} now{}{asked}", for_others(filter)));

@@ -17,8 +17,8 @@ impl Design {
     ///
     /// Let `p_i` be the probability that the cycle has not ended before item i. Let `rho_i` be the
     /// rate just before item i, or 0 if the cycle has ended before item i. The result is the sum of
-    /// `E[rho_i]` for i from 1 to `items`, divided by the sum of `p_i`. In the cycles that reach
-    /// item i, the filter is the fuller the larger i is. So the average rises with the limit. The
+    /// `E[rho_i]` for i from 1 to `items`, divided by the sum of `p_i`. Among the cycles that
+    /// reach item i, the filter is fuller for larger i. So the average rises with the limit. The
     /// relative error is below 1e-9.
     ///
     /// The computation takes time O(probes x items x width). Here, width is the count of those

@@ -201,10 +201,15 @@ fn report<W: Write>(
     Ok(report)
 }
 
+/// The number of lines that were found.
+fn found(args: &Args, records: &Records, selected: u64) -> u64 {
+    if args.invert_match { records.read().saturating_sub(selected) } else { selected }
+}
+
 /// The queries and answers of this run.
 fn trust(args: &Args, asked: &Asked, records: &Records, selected: u64) -> Result<Trust, Failure> {
     let (lines, (rate, is_exact)) = (records.read(), asked.rate()?);
-    let found = if args.invert_match { lines.saturating_sub(selected) } else { selected };
+    let found = found(args, records, selected);
     let others = match asked.together {
         None => "not in the filter",
         Some(Together::Any | Together::Each) => "in none of the filters",
@@ -243,16 +248,16 @@ fn hint(args: &Args, asked: &Asked, inputs: &[PathBuf], keys: &KeysOf, records: 
     if hint_at_names(inputs, keys, records) {
         return;
     }
-    let nothing = records.read() > 0 && selected == if args.invert_match { records.read() } else { 0 };
+    let (lines, found) = (records.read(), found(args, records, selected));
+    let nothing = lines > 0 && found == 0;
     let habit = records.habit();
     let is_other_way = keys.doubt.is_some() && !keys.is_kept;
     let is_doubtful = is_other_way || habit == Some(Habit::CarriageReturn) || keys.args.lines_of_csv(inputs).is_some();
     // With --each and -v, the number of lines in any filter is not known.
-    let is_known = !(nothing || args.each && args.invert_match);
+    let are_few = !nothing && found < lines.saturating_sub(found) && !(args.each && args.invert_match);
     // The rate is computed only if it matters, because this reads all bits of the filter. Values of
     // another column can be repeated.
-    let all_false =
-        is_doubtful && is_known && trust(args, asked, records, selected).is_ok_and(|trust| trust.may_be_all_false(is_other_way));
+    let all_false = is_doubtful && are_few && trust(args, asked, records, selected).is_ok_and(|trust| trust.may_be_all_false(is_other_way));
     // With -v, the lines that seem to be in the filter are left out.
     let (found, none) = match args.invert_match {
         false => ("all lines found", "nothing was found"),

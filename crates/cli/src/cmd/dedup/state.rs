@@ -157,13 +157,15 @@ pub(super) fn check_same(path: &Path, filter: &Filter, there: &Chosen, asked: &C
     let own_seed = if hasher == HasherId::Sip13 && has_other_seed { "a secret seed".to_owned() } else { seed_text(filter.seed()) };
     // The recycle threshold is shown as the rate that follows from it.
     let worst = |chosen: &Chosen| chosen.design.long_run().map(|run| format!("a rate of {} when full", rate(run.worst.value, 4)));
+    let rates = (worst(there)?, worst(asked)?);
+    let has_assumed_rate = sized && !args.sizing.asks_rate() && rates.0 != rates.1;
     // If no size was requested, sizes are not compared.
     let parameters = [
         (sized || phased || args.sizing.layout().is_some(), (layout_text(there.design.layout()), layout_text(layout))),
         (sized || phased, both(&|chosen| plural(chosen.design.phases(), "phase"))),
         (sized, both(&|chosen| format!("{} of memory", bytes(chosen.bytes())))),
         (sized, both(&|chosen| plural(chosen.design.probes().into(), "probe"))),
-        (sized, (worst(there)?, worst(asked)?)),
+        (sized, rates),
         (sized || phased, both(&|chosen| age(chosen.age))),
         (true, (hasher_text(hasher), hasher_text(asked_hasher))),
         (has_other_seed, (own_seed, seed_text(args.seed.unwrap_or(filter.seed())))),
@@ -182,11 +184,7 @@ pub(super) fn check_same(path: &Path, filter: &Filter, there: &Chosen, asked: &C
             "the size of this state differs slightly from the requested size (too little to show in the printed digits); omit the size options to continue with this file, or give another file",
         ));
     }
-    let assumed = if sized && !args.sizing.asks_rate() && worst(there)? != worst(asked)? {
-        format!(" (-p is not given, so it is {DEFAULT_RATE})")
-    } else {
-        String::new()
-    };
+    let assumed = if has_assumed_rate { format!(" (-p is not given, so it is {DEFAULT_RATE})") } else { String::new() };
     Err(Failure::at(
         path,
         format_args!(

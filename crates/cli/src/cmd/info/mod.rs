@@ -8,9 +8,7 @@ use crate::filters;
 use crate::held::{self, Held, Looked};
 use crate::inputs::name;
 use crate::records::Extraction;
-use crate::report::{
-    CONFIDENCE, Format, FormatArgs, Report, count, fpr as fpr_text, fpr_value, plural, rate_up, rate_value, significant, size,
-};
+use crate::report::{Format, FormatArgs, Report, count, fpr as fpr_text, fpr_value, plural, rate_up, rate_value, significant, size};
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::io::Write;
@@ -139,8 +137,8 @@ fn report(filter: &Looked) -> Result<Report, Failure> {
     let (least, most) = verified.items();
     let by_fill = super::items_by_fill(filter, least, most)?;
     report.field("items", json!([least, most]));
-    if let Some((lower, upper)) = by_fill {
-        report.field("items_by_fill", json!({ "lower": lower, "upper": upper, "confidence": CONFIDENCE }));
+    if let Some(by_fill) = by_fill {
+        report.field("items_by_fill", super::by_fill_value(by_fill));
     }
     report.line("filter", format!("{}, {}, {}", filter.scheme_id().name(), size(filter.bits()), super::probes(filter)));
     if let AnyFilter::Scalable(grown) = filter {
