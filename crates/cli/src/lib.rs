@@ -109,7 +109,7 @@ pub fn run_with(arguments: &[OsString]) -> ExitCode {
         Err(error) if error.use_stderr() => without_far_tips(error).exit(),
         Err(help) => output::print_help(&help),
     };
-    let result = result.and_then(|code| Ok(output::stdout().flush().map(|()| code)?));
+    let result = result.and_then(|code| Ok(output::unless_closed(output::stdout().flush()).map(|()| code)?));
     match result {
         // The exit code that shells use for processes that a signal ended.
         _ if stop::signal().is_some() => {

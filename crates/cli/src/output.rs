@@ -31,6 +31,12 @@ pub(crate) fn stdout() -> Output {
     Output { is_terminal: stream.is_terminal(), stream, in_blocks: false }
 }
 
+/// The result of printing the last part of the output. A program that closes the pipe does not need
+/// the rest of it, but the exit code must still say how the command ended.
+pub(crate) fn unless_closed(printed: io::Result<()>) -> io::Result<()> {
+    printed.or_else(|error| if error.kind() == io::ErrorKind::BrokenPipe { Ok(()) } else { Err(error) })
+}
+
 /// The number of bytes that are written at once.
 const BLOCK: usize = 64 << 10;
 

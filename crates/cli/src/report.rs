@@ -50,7 +50,7 @@ impl Report {
     pub(crate) fn print_as(self, format: Format) -> io::Result<()> {
         let out = crate::output::stdout();
         let width = output::columns(&std::io::stdout());
-        self.write_to(out, width, format)
+        output::unless_closed(self.write_to(out, width, format))
     }
 
     /// Prints the report to standard error, because standard output is used for lines.

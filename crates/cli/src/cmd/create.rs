@@ -79,7 +79,7 @@ pub(crate) struct Args {
 
     /// Hash with SipHash-1-3, for untrusted keys. Without this option, an attacker can choose keys
     /// that are false positives, even without seeing the filter. Keep the file private: it contains
-    /// the seed, and `info` prints it
+    /// the seed. `info` and --json print the seed
     #[arg(long)]
     untrusted: bool,
 
@@ -120,7 +120,7 @@ fn check_name(args: &Args) -> Result<(), Failure> {
         "%" => "write the rate as one word: -p 0.1%".to_owned(),
         "000" if is_given => "write a number without spaces: 1000 or 1,000".to_owned(),
         // A number that was given with an equals sign is meant.
-        _ if is_digits(&name) && args.grow == Some(None) => format!("write the number with an equals sign: --grow={name}"),
+        _ if is_number(&name) && args.grow == Some(None) => format!("write the number with an equals sign: --grow={name}"),
         _ if is_given && is_unit(&name) => "write the number and its unit as one word: 10M or 64MiB".to_owned(),
         _ => return Ok(()),
     };
@@ -128,13 +128,13 @@ fn check_name(args: &Args) -> Result<(), Failure> {
 }
 
 /// Whether a name without a folder looks like the value of an option or a part of it: a percent
-/// sign, a number without a unit, or the unit of a number.
+/// sign, a number, or the unit of a number.
 pub(crate) fn looks_like_value(name: &str) -> bool {
-    name == "%" || is_digits(name) || is_unit(name)
+    name == "%" || is_number(name) || is_unit(name)
 }
 
-fn is_digits(name: &str) -> bool {
-    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit())
+fn is_number(name: &str) -> bool {
+    name.starts_with(|first: char| first.is_ascii_digit()) && number(name).is_ok()
 }
 
 /// Whether a name can be the unit of a number, such as `M` or `MiB`, or looks like an error in it.

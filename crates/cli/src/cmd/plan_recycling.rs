@@ -135,6 +135,9 @@ fn fewest_bits(designs: &Designs) -> u64 {
     phases.chain(designs.usual.as_ref().map(|usual| usual.bits)).min().unwrap_or(u64::MAX)
 }
 
+/// The smallest share of forgotten items for which the library plans a filter.
+const LEAST_FORGET: f64 = 1e-6;
+
 /// Returns the report, and the one-phase design that the report describes.
 pub(crate) fn report(options: &Options, size: &Size) -> Result<(Report, Option<Design>), Failure> {
     let gap = options.gap()?;
@@ -149,6 +152,12 @@ pub(crate) fn report(options: &Options, size: &Size) -> Result<(Report, Option<D
         ),
         (None, None, Some(gap)) => {
             let forget = options.forget.map_or(FORGET, |share| share.to_f64());
+            if forget < LEAST_FORGET {
+                return Err(Failure::new(format_args!(
+                    "--forget is {}, but must be at least {LEAST_FORGET:e}; without --forget, the line `certain` shows the filter that forgets no item too early",
+                    rate(forget, 3)
+                )));
+            }
             let kept = format!(
                 "an item is remembered for the next {}; the share of items that may be forgotten earlier is {}",
                 plural(gap, "new item"),
@@ -194,7 +203,7 @@ fn add_usual(report: &mut Report, usual: Option<&Usual>, asked: &Asked) {
         return;
     }
     report.line("usual", format!("{}: emptied after {}, {}", size(*bits), plural(*items, "item"), plural((*probes).into(), "probe")));
-    add_forgotten(report, asked.gap, forgotten);
+    add_forgotten(report, asked.gap, forgotten, 0);
 }
 
 fn add_design(
@@ -260,15 +269,10 @@ fn add_design(
     };
     report.line("", rates);
     add_one_run(report, &one_run, is_one);
-    add_forgotten(report, asked.gap, forgotten.map(|chance| chance.value));
-    if law.remembered_at_least() > 1 {
-        report.line(
-            "",
-            format!(
-                "each item is guaranteed to be remembered until {} have arrived after it",
-                plural(law.remembered_at_least(), "new item")
-            ),
-        );
+    let sure = law.remembered_at_least();
+    add_forgotten(report, asked.gap, forgotten.map(|chance| chance.value), sure);
+    if sure > 1 {
+        report.line("", format!("each item is guaranteed to be remembered until {} have arrived after it", plural(sure, "new item")));
     }
     Ok(())
 }
@@ -311,7 +315,7 @@ fn add_blocked(report: &mut Report, designs: &Designs, layout: Layout, asked: &A
     report.line("", format!("the rate is at most {} on average, and {above} at worst", proven(&run.fpr, Some(asked.rate))));
     add_one_run(report, &one_run, true);
     if let Some((gap, share)) = asked.gap.zip(forgotten) {
-        report.line("", format!("at most {}% of items are forgotten before {}", significant(100.0 * share, 3), more_items(gap)));
+        report.line("", format!("at most {}% of items are forgotten once {}", significant(100.0 * share, 3), more_items(gap)));
     }
     if let Some(times) = bits_ratio {
         report.line(
@@ -379,15 +383,21 @@ fn gained(gain: Option<f64>) -> String {
     })
 }
 
-/// A text like `another 10 new items arrive`.
+/// A text like `another 10 new items have arrived`.
 fn more_items(number: u64) -> String {
-    if number == 1 { "another new item arrives".to_owned() } else { format!("another {} arrive", plural(number, "new item")) }
+    if number == 1 { "another new item has arrived".to_owned() } else { format!("another {} have arrived", plural(number, "new item")) }
 }
 
-fn add_forgotten(report: &mut Report, gap: Option<u64>, forgotten: Option<f64>) {
+/// Adds the share of items that are forgotten when `gap` others have arrived. Every item is
+/// remembered until `sure` others have arrived.
+fn add_forgotten(report: &mut Report, gap: Option<u64>, forgotten: Option<f64>, sure: u64) {
     if let Some((gap, share)) = gap.zip(forgotten) {
-        // A share of 0 can be the result of rounding.
-        let share = if share == 0.0 { "practically no items".to_owned() } else { format!("{}% of items", significant(100.0 * share, 3)) };
-        report.line("", format!("{share} are forgotten before {}", more_items(gap)));
+        let share = match share {
+            _ if gap < sure => "no items".to_owned(),
+            // This can be the result of rounding.
+            0.0 => "practically no items".to_owned(),
+            _ => format!("{}% of items", significant(100.0 * share, 3)),
+        };
+        report.line("", format!("{share} are forgotten once {}", more_items(gap)));
     }
 }

@@ -212,7 +212,7 @@ fn not_hexadecimal(rest: &[u8], before: usize) -> String {
         [b'\r'] => format!("has a key that ends with CR after {digits} hexadecimal digits; if lines end with CR LF, add --crlf"),
         [byte, ..] => {
             let is_separator = digits > 0 && (byte.is_ascii_punctuation() || matches!(byte, b' ' | b'\t'));
-            let hint = if is_separator { "; if the key is a field of the line, name it with -d and -f" } else { "" };
+            let hint = if is_separator { "; if the key is a field of the line, name it with --delimiter and -f" } else { "" };
             let byte = byte.escape_ascii();
             match digits {
                 0 => format!("has a key that is not hexadecimal: it begins with `{byte}`{hint}"),

@@ -45,7 +45,7 @@ pub(crate) use habit::Habit;
 pub(crate) use json::without_line;
 pub(crate) use selected::{count_selected, is_selected};
 pub(crate) use shortfall::add_no_shortfall;
-pub(crate) use source::{PACKING_BYTES, check_not_output, is_filter, packing};
+pub(crate) use source::{PACKING_BYTES, check_not_output, for_tools, is_filter, packing};
 pub(crate) use sources::{Source, common_label};
 pub(crate) use whole::{Limits, count, insert_all};
 

@@ -85,15 +85,16 @@ fn refusal(path: &Path, first: &[u8]) -> Option<String> {
     Some(not_read(path, what, remedy))
 }
 
+/// The name of a file as a word of a command that unpacks it. tar takes the part before a colon as
+/// the name of another machine, unless this part has a slash.
+pub(crate) fn for_tools(path: &Path) -> String {
+    let has_colon = path.to_string_lossy().split('/').next().is_some_and(|first| first.contains(':'));
+    if has_colon { for_shell(&Path::new(".").join(path)) } else { for_shell(path) }
+}
+
 /// Says that this command does not read a format, and how to convert it.
 fn not_read(path: &Path, what: &str, remedy: &str) -> String {
-    // tar takes the part before a colon as the name of another machine, unless it has a slash.
-    let name = path.to_string_lossy();
-    let file = match name.split('/').next().is_some_and(|first| first.contains(':')) {
-        _ if is_stdin(path) => "FILE".to_owned(),
-        true => for_shell(&Path::new(".").join(path)),
-        false => for_shell(path),
-    };
+    let file = if is_stdin(path) { "FILE".to_owned() } else { for_tools(path) };
     format!(
         "this is {what}, which this command does not read; convert it in a pipe, `{remedy} {file} | truebloom ...`, or use its bytes unchanged with --as-is"
     )
@@ -126,8 +127,9 @@ impl<R: Read> Read for NoArchive<R> {
         if std::mem::replace(&mut self.is_examined, true) {
             return Ok(length);
         }
-        // A header has no newline. So this waits for at most one line.
-        while length < TAR_HEADER.min(buffer.len()) && !buffer[..length].contains(&b'\n') {
+        // A header has no end of a line. So this waits for at most one line.
+        let has_line = |bytes: &[u8]| bytes.iter().any(|byte| matches!(byte, b'\n' | b'\r'));
+        while length < TAR_HEADER.min(buffer.len()) && !has_line(&buffer[..length]) {
             match read_retrying(&mut self.source, &mut buffer[length..])? {
                 0 => break,
                 more => length += more,

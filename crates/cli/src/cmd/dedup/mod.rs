@@ -113,7 +113,7 @@ pub(crate) struct Args {
 
     /// Hash with SipHash-1-3, for untrusted keys. Without this option, an attacker can choose keys
     /// that are dropped as repeats at their first occurrence, even without seeing the filter. Keep
-    /// the file of --state private: it contains the seed
+    /// the file of --state private: it contains the seed. `info` and --json print the seed
     #[arg(long)]
     untrusted: bool,
 

@@ -3,7 +3,7 @@
 use super::heal;
 use super::rebuild::{FILTER_AGAIN, rebuild, replace};
 use crate::failure::{for_shell, without_advice};
-use crate::records::{PACKING_BYTES, packing};
+use crate::records::{PACKING_BYTES, for_tools, packing};
 use std::io::{self, Read};
 use std::ops::Range;
 use std::path::Path;
@@ -188,11 +188,12 @@ fn packed(start: &[u8], path: &Path) -> Option<(String, String)> {
     let shown = for_shell(path);
     let look = |verb: &str, stem: &str, command: String| format!("{verb} and look again: {}", into_new(stem, &command));
     if let Some((what, command)) = packing(start) {
-        return Some((format!(", but {what}"), look("unpack it", "unpacked", format!("{command} {shown}"))));
+        return Some((format!(", but {what}"), look("unpack it", "unpacked", format!("{command} {}", for_tools(path)))));
     }
     if start.starts_with(BASE64) && start.iter().all(|byte| byte.is_ascii_alphanumeric() || b"+/-_=\r\n".contains(byte)) {
-        // Base64 for addresses has two other characters.
-        let command = format!("tr -d '\\r' < {shown} | tr '_-' '/+' | base64 -d");
+        // Base64 for addresses has two other characters. It often lacks the padding at the end:
+        // then `base64` decodes all bytes, but fails, so its exit code is hidden by `cat`.
+        let command = format!("tr -d '\\r' < {shown} | tr '_-' '/+' | base64 -d | cat");
         return Some((", but base64 text".to_owned(), look("decode it", "decoded", command)));
     }
     let convert = || look("convert it back", "healed", format!("iconv -f UTF-8 -t LATIN1 {shown}"));
