@@ -90,7 +90,7 @@ pub(crate) fn over_capacity<K: Counted>(filter: &AnyFilter<K>) -> String {
         };
         return format!("the filter holds {range} distinct items, {now}");
     }
-    let found = filter.estimated_items().map_or("more items than planned".to_owned(), |items| {
+    let found = filter.estimated_items().map_or("more items than planned (judging by its set bits)".to_owned(), |items| {
         let about = count((items as u64).min(filter.most_items()));
         let most = most.map_or(String::new(), |most| format!(", at most {}", count(most)));
         format!("about {about} items (estimated from its set bits{most})")

@@ -133,7 +133,7 @@ impl Designs {
         let blocked = in_lines(layout, || if items > MOST_ITEMS { Ok(None) } else { blocked_min_bits(items, rate) })?;
         let two_phase = |forget| worst_remember(gap, forget, rate, Mode::two_phase());
         let [one, two, certain] = possible([remember(gap, forget, rate, Mode::default()), two_phase(forget), two_phase(0.0)])?;
-        Ok(Designs { usual: usual_min_bits((gap as f64 / forget).ceil() as u64, rate)?.map(Usual::of), one, blocked, two, certain })
+        Ok(Designs { usual: usual_min_bits(items.ceil() as u64, rate)?.map(Usual::of), one, blocked, two, certain })
     }
 }
 

@@ -394,7 +394,7 @@ fn figure_7_claims() -> Result<Vec<Claim>> {
             format!("the filter with one phase holds more items by these factors: {both}"),
         )
         .unless(
-            "the ratio falls slowly as p falls, but is still above 1.2 at p = 1e-6",
+            "the factor falls slowly as p falls, but is still above 1.2 at p = 1e-6",
             ratios.windows(2).all(|pair| pair[0][1] > pair[1][1]),
             "D18",
         ),
@@ -511,9 +511,12 @@ fn fixed_claims(known: &Known) -> Result<Vec<Claim>> {
     let claim = |names, two| {
         let (hits, all, worst) = inside_epochs(two, false, known)?;
         let (renewed_hits, renewed_all, _) = inside_epochs(two, true, known)?;
-        let cycle = if two { "phase" } else { "cycle" };
+        let renewed = match two {
+            true => "if the items have new positions in every phase, and the model keeps the bits of the trigger",
+            false => "if the items have new positions in every cycle",
+        };
         let found = format!(
-            "the rate is inside the interval at {hits} of {all} points; if the items have new positions in every {cycle}, at {renewed_hits} of {renewed_all} points; with fixed positions, the largest difference is at {worst}"
+            "the rate is inside the interval at {hits} of {all} points; {renewed}, at {renewed_hits} of {renewed_all} points; with fixed positions, the largest difference is at {worst}"
         );
         let claim = Claim::statement(names, "at all points", all - hits <= may_miss(all), found);
         Ok::<_, truebloom_math::Error>((claim, renewed_all - renewed_hits <= may_miss(renewed_all)))

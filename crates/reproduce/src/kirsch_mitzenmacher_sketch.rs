@@ -35,7 +35,7 @@ pub(super) fn claims() -> Result<Vec<Claim>> {
             ],
             "2.46011e-6",
             joint <= product,
-            format!("the true probability is {}", shown(joint)),
+            format!("if the rows are computed from two hashes, the probability can be {}", shown(joint)),
         )
         .unless("4/101, by Markov's inequality for a single row", joint <= 4.0 / width, "K14"),
     ])

@@ -36,9 +36,9 @@ use truebloom::{AnyFilter, Counted, ScalableFilter};
 use truebloom_math::Growth;
 
 /// For an intersection, the keys for which its rate holds: keys of only some of its filters can
-/// pass more often.
+/// pass more often. So can such keys in a union that contains an intersection.
 pub(crate) fn for_others(filter: &AnyFilter<impl Counted>) -> &'static str {
-    if filter.is_intersection() { ", for keys that are in none of the merged filters" } else { "" }
+    if filter.is_intersection() { ", for keys that were inserted into none of the filters that it was made from" } else { "" }
 }
 
 /// A text like `at least 128 distinct`: how many of all records certainly are `what`.

@@ -179,7 +179,10 @@ fn add_this_filter(report: &mut Report, filter: &Looked, verification: &Verifica
         _ if is_determined => String::new(),
         _ => format!("; in the {} scheme, the rate depends on more than the number of set bits", filter.scheme_id().name()),
     };
-    report.line("this filter", format!("{rate} with {} of {} bits set{law}{scheme}", count(fill.ones), count(filter.bits())));
+    report.line(
+        "this filter",
+        format!("{rate} with {} of {} bits set{law}{scheme}{}", count(fill.ones), count(filter.bits()), super::for_others(filter)),
+    );
     report.field("withheld", verification.has_withheld_keys());
     if verification.has_withheld_keys() {
         report.line(

@@ -65,7 +65,7 @@ impl Trust {
         let about = if self.is_exact { "about" } else { "at most" };
         let expected = significant(expected.min(self.found as f64), 3);
         let most_text = if most == 0 { "none".to_owned() } else { format!("at most {}", count(most)) };
-        let bound = format!("{most_text} with {}% confidence, if no {noun} is repeated", significant(100.0 * (1.0 - ALPHA), 6));
+        let bound = format!("{most_text} with {}% confidence, if no key is repeated", significant(100.0 * (1.0 - ALPHA), 6));
         let is_known = self.is_exact || self.rate < 1.0;
         let text = match (self.found, inverted) {
             (0, _) => "every answer is certain".to_owned(),
