@@ -14,7 +14,7 @@ Examples:
   truebloom merge week.tbl monday.tbl tuesday.tbl           the keys of both
   truebloom merge --intersect both.tbl monday.tbl tuesday.tbl
 
-Filters can be merged only if they have the same size, hash function and seed. To make such filters, create an empty filter that is planned for the keys of all filters together, and copy it:
+Filters can be merged only if they have the same bits, probes, scheme, hash function and seed. To make such filters, create an empty filter that is planned for the keys of all filters together, and copy it:
   truebloom create -n 20M -p 0.1% --empty base.tbl
   truebloom copy --empty base.tbl monday.tbl && truebloom insert monday.tbl monday.txt
   truebloom copy --empty base.tbl tuesday.tbl && truebloom insert tuesday.tbl tuesday.txt
@@ -175,7 +175,7 @@ pub(crate) fn mismatch(purpose: Purpose, first: &Path, other: &Path, error: &Mer
     }
     let remedy = if purpose == Purpose::Union {
         // Not an insertion into the first filter, which was planned for its own keys alone.
-        "Filters can be merged only if they have the same size, hash function and seed. Create an empty filter that is planned for the keys of all filters together, copy it for each input, and insert the original data into the copies:\n  \
+        "Filters can be merged only if they have the same bits, probes, scheme, hash function and seed. Create an empty filter that is planned for the keys of all filters together, copy it for each input, and insert the original data into the copies:\n  \
          truebloom create -n ALL_KEYS -p RATE --empty BASE\n  \
          truebloom copy --empty BASE PART && truebloom insert PART INPUT    (for each input, with options such as --column)"
             .to_owned()

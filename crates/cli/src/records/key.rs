@@ -311,7 +311,7 @@ mod tests {
             for after in [":1\r", ":12\r", "  -", ",", "\t00", " 0"] {
                 let found = wrong(&format!("{digits}{after}"));
                 let byte = after.as_bytes()[0].escape_ascii().to_string();
-                assert!(found.contains(&number) && found.contains(&format!("`{byte}`")) && found.contains("-d and -f"), "{found}");
+                assert!(found.contains(&number) && found.contains(&format!("`{byte}`")) && found.contains("--delimiter and -f"), "{found}");
             }
             let found = wrong(&format!("{digits}\r"));
             assert!(found.contains(&number) && found.contains("--crlf"), "{found}");
