@@ -341,9 +341,9 @@ pub enum MergeError {
 impl fmt::Display for MergeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            MergeError::Bits { ours, theirs } => write!(f, "the filters have {ours} and {theirs} bits; make both with the same plan"),
+            MergeError::Bits { ours, theirs } => write!(f, "the filters have {ours} and {theirs} bits; make both as copies of one empty filter"),
             MergeError::Probes { ours, theirs } => {
-                write!(f, "the filters have {ours} and {theirs} probes; make both with the same plan")
+                write!(f, "the filters have {ours} and {theirs} probes; make both as copies of one empty filter")
             }
             MergeError::Shape { name, ours, theirs } => {
                 write!(f, "the sketches differ in {name} ({ours} and {theirs}); make both with the same epsilon and delta")

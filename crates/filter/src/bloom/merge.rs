@@ -27,7 +27,8 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
     /// ```
     ///
     /// # Errors
-    /// Returns an error if the filters differ in bits, probes, scheme, hasher or seed.
+    /// Returns an error if the filters differ in bits, probes, scheme, hasher or seed. Then the
+    /// filter is unchanged.
     pub fn union_with<V: Backing>(&mut self, other: &FilterOf<S, H, V>) -> Result<(), MergeError> {
         // The union contains all keys of each filter, so it holds at least as many keys as the
         // larger filter.

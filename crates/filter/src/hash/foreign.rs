@@ -47,6 +47,10 @@ impl<S: BuildHasher> ForeignHasher<S> {
     /// can differ from [`FilterOf::hash`](crate::FilterOf::hash) of the same value. For example,
     /// the `Hash` trait adds a byte at the end of a string.
     ///
+    /// Only a filter with this hasher can use the result. A filter with another hasher accepts the
+    /// hash, too, but its rates do not include the collisions of 64-bit hashes, and after it was
+    /// saved and opened, no hasher makes these hashes again.
+    ///
     /// ```
     /// use std::path::Path;
     /// use truebloom::{BloomFilter, ForeignHasher};
