@@ -98,8 +98,8 @@ fn a_merge_names_what_differs() {
     let sip = BloomFilter::builder().bits(100).probes(3).hasher(PortableHasher::sip13(seed)).build().expect("small");
     let sip_id = truebloom::HasherId::Sip13;
     let cases = [
-        (filter(101, 3, 1), MergeError::Bits { ours: 100, theirs: 101 }, "same plan"),
-        (filter(100, 4, 1), MergeError::Probes { ours: 3, theirs: 4 }, "same plan"),
+        (filter(101, 3, 1), MergeError::Bits { ours: 100, theirs: 101 }, "copies of one empty filter"),
+        (filter(100, 4, 1), MergeError::Probes { ours: 3, theirs: 4 }, "copies of one empty filter"),
         (sip, MergeError::Hasher { ours: Some(truebloom::HasherId::Xxh3), theirs: Some(sip_id) }, "same hasher"),
         (filter(100, 3, 2), MergeError::Seed, "same seed"),
     ];
